@@ -1,0 +1,52 @@
+"""Setting instances aside, so that the epoch is not chosen on the data that trained it."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from unskew.errors import NoHoldOutWarning
+from unskew.records import PUData
+
+LEAST_LABELED = 2
+"""Labeled instances wanted on either side: one pair of labeled ones exists from two on."""
+
+
+def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple[PUData, PUData]:
+    """Split off a share of the labeled and of the unlabeled instances.
+
+    Both sides keep at least two labeled ones when there are four or more. With fewer (or with a single unlabeled one)
+    nothing is held out: both records are the whole data, the epoch is then chosen by the training risk, and a warning
+    says so.
+
+    Returns
+    -------
+    train, held_out : PUData
+    """
+    if data.n_labeled < 2 * LEAST_LABELED or data.n_unlabeled < 2:
+        warnings.warn(
+            f"a hold-out needs at least {2 * LEAST_LABELED} labeled and 2 unlabeled instances, but there are "
+            f"{data.n_labeled} and {data.n_unlabeled}: nothing is held out, and the epoch is chosen by the risk on the "
+            "training data. Pass validation=, or label more instances.",
+            NoHoldOutWarning,
+            stacklevel=2,
+        )
+        return data, data
+    labeled_out = _choose(data.n_labeled, fraction, LEAST_LABELED, rng)
+    unlabeled_out = _choose(data.n_unlabeled, fraction, 1, rng)
+    return _select(data, ~labeled_out, ~unlabeled_out), _select(data, labeled_out, unlabeled_out)
+
+
+def _choose(count: int, fraction: float, least: int, rng: np.random.RandomState) -> np.ndarray:
+    chosen = np.zeros(count, dtype=bool)
+    chosen[rng.permutation(count)[: min(max(round(fraction * count), least), count - least)]] = True
+    return chosen
+
+
+def _select(data: PUData, labeled: np.ndarray, unlabeled: np.ndarray) -> PUData:
+    return replace(
+        data,
+        labeled_rows=data.labeled_rows[labeled],
+        unlabeled_rows=data.unlabeled_rows[unlabeled],
+        confidence=None if data.confidence is None else data.confidence[labeled],
+    )

@@ -1,0 +1,230 @@
+r"""The labeling probability :math:`\hat u(x)`, an estimate of :math:`p(o=1|x)` (Algorithm 1, line 2).
+
+By default a network trained to tell labeled from unlabeled, the "non-traditional classifier" (NTC) of Elkan and Noto
+(2008). Any scikit-learn classifier may take its place, fitted already or not, and either may be cross-fitted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.special import logit
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_array, check_is_fitted
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from unskew.density_ratio import ratio_from_odds
+from unskew.errors import TooFewLabeled
+from unskew.records import Epoch, PUData, ScoredBatch
+from unskew.rows import DenseRows, Rows, SparseRows, as_rows
+from unskew.training import Trainer, score_rows
+
+
+def labeling_risk(batch: ScoredBatch) -> Tensor:
+    r"""Cross entropy of being labeled, given the score as its logit.
+
+    .. math:: \hat\alpha \hat E_l[\log(1 + e^{-g(x)})] + (1 - \hat\alpha) \hat E_u[\log(1 + e^{g(x)})]
+    """
+    labeled, unlabeled = softplus(-batch.labeled).mean(), softplus(batch.unlabeled).mean()
+    return batch.alpha * labeled + (1 - batch.alpha) * unlabeled
+
+
+@dataclass(frozen=True)
+class LabelingNetwork:
+    """A trained network whose score is the logit of the labeling probability."""
+
+    network: nn.Module
+    device: str = "cpu"
+    history: list[Epoch] = field(default_factory=list)
+    best_epoch: int = 0
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
+        if isinstance(X, torch.Tensor):
+            X = X.detach().cpu().numpy()
+        checked = check_array(X, accept_sparse="csr", dtype=np.float32, allow_nd=True)
+        labeled = labeling_prob_at(self, as_rows(checked))
+        return np.column_stack([1 - labeled, labeled])
+
+    def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Logits of the labeling probability at these rows."""
+        return score_rows(self.network, X, rows, self.device).double().numpy()
+
+
+@dataclass(frozen=True)
+class CrossFittedLabeling:
+    """The models of k folds; a new instance gets the mean of their probabilities."""
+
+    folds: tuple[Any, ...]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
+        return np.asarray(np.mean([fold.predict_proba(X) for fold in self.folds], axis=0))
+
+    def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Logits of the labeling probability at these rows."""
+        return np.asarray(logit(np.mean([labeling_prob_at(fold, X, rows) for fold in self.folds], axis=0)))
+
+
+def labeling_prob_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+    """Labeling probability at these rows (all, if None) by a network of ours or any classifier, before clipping."""
+    if isinstance(labeling, LabelingNetwork):
+        return np.asarray(torch.sigmoid(score_rows(labeling.network, X, rows, labeling.device).double()).numpy())
+    if isinstance(labeling, CrossFittedLabeling):
+        return np.asarray(np.mean([labeling_prob_at(fold, X, rows) for fold in labeling.folds], axis=0))
+    table = _as_table(X, rows, getattr(labeling, "feature_names_in_", None))
+    return np.asarray(labeling.predict_proba(table)[:, 1], dtype=np.float64)
+
+
+def labeling_logit_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+    """Logit of the labeling probability, straight from the network where there is one: probabilities would tie at 1."""
+    if isinstance(labeling, LabelingNetwork | CrossFittedLabeling):
+        return labeling.logit_at(X, rows)
+    largest = np.finfo(np.float64).max
+    return np.clip(logit(labeling_prob_at(labeling, X, rows)), -largest, largest)
+
+
+def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, alpha: float) -> np.ndarray:
+    """What a weight divides by: the labeling probability, or in the two-sample scenario the density ratio.
+
+    `alpha` is the share of labeled instances that the model was fitted with.
+    """
+    if isinstance(labeling, CrossFittedLabeling):
+        parts = [estimate_at(fold, X, rows, scenario, alpha) for fold in labeling.folds]
+        return np.asarray(np.mean(parts, axis=0))
+    if hasattr(labeling, "density_ratio"):
+        return np.asarray(labeling.density_ratio(_as_table(X, rows)))
+    prob = labeling_prob_at(labeling, X, rows)
+    return prob if scenario == "one-sample" else ratio_from_odds(prob, alpha)
+
+
+def fit_labeling(
+    labeling: Any,
+    data: PUData,
+    held_out: PUData,
+    trainer: Trainer,
+    rng: np.random.RandomState,
+    *,
+    crossfit: int = 0,
+    scenario: str = "one-sample",
+) -> tuple[Any, PUData, PUData]:
+    """Fit the labeling model on `data` and write its estimates into both records.
+
+    Parameters
+    ----------
+    labeling : None, classifier, density ratio or a fitted one of these
+        None trains the default network. A fitted one is used as it is. A ranker lends its own.
+    data, held_out : PUData
+        The network keeps the epoch with the lowest risk on `held_out`; a classifier does not see it.
+    trainer : Trainer
+        How the default network is trained.
+    rng : RandomState
+        Source of all randomness.
+    crossfit : int
+        0: estimates for `data` are in-sample, as in the paper. k >= 2: each labeled instance gets the estimate of a
+        model that did not see it; `held_out` and new instances get the mean over the k models.
+    scenario : "one-sample" or "two-sample"
+        Which of the two quantities of `estimate_at` is wanted.
+
+    Returns
+    -------
+    model, data, held_out : the fitted model, and the records with `labeling_prob`
+    """
+    labeling = getattr(labeling, "labeling_", labeling)
+    if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
+        raise ValueError(
+            f"{type(labeling).__name__} estimates a density ratio, which only scenario='two-sample' uses. For one-sample "
+            "data pass a classifier, or labeling=None."
+        )
+    if _is_fitted(labeling):
+        if crossfit:
+            raise ValueError(
+                f"crossfit={crossfit} fits the labeling model anew for each fold, but the given one is fitted already. "
+                "Pass an unfitted one, or crossfit=0."
+            )
+        model = labeling
+    elif crossfit:
+        return _cross_fit(labeling, data, held_out, trainer, rng, crossfit, scenario)
+    else:
+        model = _fit_one(labeling, data, held_out, trainer, rng, "labeling")
+    inside = estimate_at(model, data.X, data.labeled_rows, scenario, data.alpha)
+    outside = estimate_at(model, held_out.X, held_out.labeled_rows, scenario, data.alpha)
+    return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
+
+
+def _fit_one(
+    labeling: Any, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState, title: str
+) -> Any:
+    if labeling is None:
+        trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
+        return LabelingNetwork(trained.network, trainer.device, trained.history, trained.best_epoch)
+    model = clone(labeling)
+    if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
+        model.set_params(random_state=int(rng.randint(2**31 - 1)))
+    rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+    return model.fit(_as_table(data.X, rows), np.repeat([1, 0], [data.n_labeled, data.n_unlabeled]))
+
+
+def _cross_fit(
+    labeling: Any,
+    data: PUData,
+    held_out: PUData,
+    trainer: Trainer,
+    rng: np.random.RandomState,
+    crossfit: int,
+    scenario: str,
+) -> tuple[CrossFittedLabeling, PUData, PUData]:
+    if data.n_labeled < 2 * crossfit:
+        raise TooFewLabeled(
+            f"crossfit={crossfit} needs at least {2 * crossfit} labeled instances for training, but there are "
+            f"{data.n_labeled}. Lower crossfit, or set it to 0."
+        )
+    labeled_fold = rng.permutation(np.arange(data.n_labeled) % crossfit)
+    unlabeled_fold = rng.permutation(np.arange(data.n_unlabeled) % crossfit)
+    inside = np.empty(data.n_labeled)
+    models = []
+    for fold in range(crossfit):
+        rest = replace(
+            data,
+            labeled_rows=data.labeled_rows[labeled_fold != fold],
+            unlabeled_rows=data.unlabeled_rows[unlabeled_fold != fold],
+            confidence=None,
+        )
+        model = _fit_one(labeling, rest, held_out, trainer, rng, f"labeling, fold {fold + 1} of {crossfit}")
+        left_out = labeled_fold == fold
+        inside[left_out] = estimate_at(model, data.X, data.labeled_rows[left_out], scenario, data.alpha)
+        models.append(model)
+    mean = CrossFittedLabeling(tuple(models))
+    outside = estimate_at(mean, held_out.X, held_out.labeled_rows, scenario, data.alpha)
+    return mean, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
+
+
+def _is_fitted(labeling: Any) -> bool:
+    if labeling is None:
+        return False
+    if isinstance(labeling, LabelingNetwork | CrossFittedLabeling):
+        return True
+    try:
+        check_is_fitted(labeling)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Any:
+    """Rows as scikit-learn takes them: two-dimensional, with the column names the classifier was fitted with."""
+    everything = slice(None) if rows is None else rows
+    if isinstance(X, SparseRows):
+        return sparse.csr_array(X.matrix[everything])
+    assert isinstance(X, DenseRows)
+    table = X.tensor.numpy()[everything].reshape(-1, int(np.prod(X.shape)))
+    if names is None:
+        return table
+    import pandas as pd  # a classifier that knows column names was fitted on a data frame
+
+    return pd.DataFrame(table, columns=list(names))

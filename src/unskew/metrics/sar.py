@@ -1,0 +1,320 @@
+r"""AUC, curves, prior and label frequency estimated from PU data with confidence, without one negative label.
+
+With :math:`w = r / u` on labeled instances, :math:`E_l[w] = 1/c`, and weighted labeled instances stand for all
+positives. What they cannot see, the negatives, follows from the whole: p = pi p^p + (1 - pi) p^n, Eq. (10).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import t as student
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from unskew.errors import TooFewLabeled
+from unskew.metrics.ranking import share_above
+from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels
+from unskew.weights import inverse_labeling_weight
+
+BOOTSTRAP_DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class SarAUC:
+    """AUC estimated without negatives, with an interval, and what was estimated on the way.
+
+    Attributes
+    ----------
+    auc, low, high : float
+        Estimate and its interval, in [0, 1].
+    level : float
+        Nominal coverage of the interval.
+    prior : float
+        Estimated share of positives.
+    label_freq : float
+        Estimated share of the positives that are labeled; NaN in the two-sample scenario, which cannot tell.
+    effective_labeled : float
+        Labeled instances that equally weighted ones would be worth, (sum w)^2 / sum w^2.
+    """
+
+    auc: float
+    low: float
+    high: float
+    level: float
+    prior: float
+    label_freq: float
+    effective_labeled: float
+
+
+@dataclass(frozen=True)
+class SarCurves:
+    """Curves estimated without negatives: one entry per threshold, from the highest score down.
+
+    Attributes
+    ----------
+    thresholds : array
+        Distinct scores; an instance is flagged when its score reaches the threshold. The first is infinite.
+    tpr, fpr : arrays
+        True and false positive rate, in [0, 1].
+    precision : array
+        Share of positives among the flagged, in [0, 1]; 1 where nothing is flagged.
+    flagged : array
+        Predicted-positive rate, the share of all instances that is flagged.
+    prior, label_freq : float
+        As in `SarAUC`.
+    """
+
+    thresholds: np.ndarray
+    tpr: np.ndarray
+    fpr: np.ndarray
+    precision: np.ndarray
+    flagged: np.ndarray
+    prior: float
+    label_freq: float
+
+
+def sar_auc(
+    y: Any,
+    score: Any,
+    confidence: Any,
+    labeling_prob: Any,
+    scenario: str = "one-sample",
+    level: float = 0.95,
+    random_state: Any = None,
+    *,
+    interval: str = "u-statistic",
+    clip: float = 0.01,
+) -> SarAUC:
+    r"""AUC estimated from PU data with confidence, without negatives.
+
+    .. math::
+        \widehat{AUC} = 1 - \frac{R_H - \hat\pi / 2}{1 - \hat\pi}, \quad
+        R_H = \frac{\sum_n w_n F_n}{\sum_n w_n}, \quad
+        F_n = E_x[1(s > s_n) + \tfrac12 1(s = s_n)], \quad
+        \hat\pi = \hat\alpha \frac{1}{N^p} \sum_n w_n
+
+    Implements: Eq. (12), its zero-one form, solved for the AUC. The weights are normalized by their own sum (Hájek),
+    which lets errors of scale in the labeling probability cancel in R_H. A pair of an instance with itself is left out.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        1 labeled, 0 unlabeled.
+    score : array of shape (n,)
+    confidence : array of shape (n,)
+        In [0, 1] and calibrated; read on labeled rows only.
+    labeling_prob : array of shape (n,)
+        Probability of being labeled, read on labeled rows only; in the two-sample scenario the density ratio. From a
+        model fitted to the same rows it is too high; cross-fitted (out-of-fold) ones make the estimate honest.
+    scenario : {"one-sample", "two-sample"}
+        One-sample: the unlabeled are what labeling left over. Two-sample: they are a sample of everything.
+    level : float in (0, 1)
+        Coverage of the interval.
+    random_state : int, RandomState or None
+        Draws of the bootstrap.
+    interval : {"u-statistic", "bootstrap"}
+        From the variance of the U-statistic's projection (the default, see decision 5), or from resampled rows.
+    clip : float in (0, 1)
+        Labeling probabilities below are raised to it.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(5000, random_state=0)
+    >>> estimate = sar_auc(data.labeled, data.X[:, 0], data.confidence, data.labeling_prob)
+    >>> estimate.low < data.law.linear_auc([1, 0]) < estimate.high
+    True
+    """
+    check_choice("interval", interval, ("u-statistic", "bootstrap"))
+    sample = _read(y, score, confidence, labeling_prob, scenario, clip)
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
+    estimate = _auc_of(*_parts(sample))
+    low, high = (
+        _projected_interval(sample, estimate, level)
+        if interval == "u-statistic"
+        else _bootstrap_interval(sample, level, check_random_state(random_state))
+    )
+    prior, label_freq = _prior_and_label_freq(sample)
+    return SarAUC(
+        auc=float(np.clip(estimate, 0, 1)),
+        low=low,
+        high=high,
+        level=level,
+        prior=prior,
+        label_freq=label_freq,
+        effective_labeled=_effective_size(sample.weight),
+    )
+
+
+def sar_curves(
+    y: Any,
+    score: Any,
+    confidence: Any,
+    labeling_prob: Any,
+    scenario: str = "one-sample",
+    *,
+    clip: float = 0.01,
+) -> SarCurves:
+    r"""ROC and precision-recall curves estimated from PU data with confidence, without negatives.
+
+    .. math::
+        TPR(t) = \frac{\sum_n w_n 1[s_n \ge t]}{\sum_n w_n}, \quad PPR(t) = E_x 1[s \ge t], \quad
+        FPR = \frac{PPR - \pi TPR}{1 - \pi}, \quad precision = \frac{\pi TPR}{PPR}
+
+    FPR and precision are differences and ratios of estimates: where chance takes them out of [0, 1] they are clipped.
+    Parameters as in `sar_auc`.
+    """
+    sample = _read(y, score, confidence, labeling_prob, scenario, clip)
+    prior, label_freq = _prior_and_label_freq(sample)
+    thresholds = np.unique(np.concatenate([sample.labeled, sample.everything]))[::-1]
+    tpr = _share_reaching(sample.labeled, thresholds, sample.weight)
+    flagged = _share_reaching(sample.everything, thresholds)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(flagged > 0, prior * tpr / flagged, 1.0)
+        fpr = (flagged - prior * tpr) / (1 - prior)
+    return SarCurves(
+        thresholds=np.concatenate([[np.inf], thresholds]),
+        tpr=np.concatenate([[0.0], tpr]),
+        fpr=np.concatenate([[0.0], np.clip(fpr, 0, 1)]),
+        precision=np.concatenate([[1.0], np.clip(precision, 0, 1)]),
+        flagged=np.concatenate([[0.0], flagged]),
+        prior=prior,
+        label_freq=label_freq,
+    )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Scores and weights; `everything` stands for p(x): all rows, or in the two-sample scenario the unlabeled."""
+
+    labeled: np.ndarray
+    unlabeled: np.ndarray
+    weight: np.ndarray
+    one_sample: bool
+
+    @property
+    def everything(self) -> np.ndarray:
+        return np.concatenate([self.labeled, self.unlabeled]) if self.one_sample else self.unlabeled
+
+    @property
+    def alpha(self) -> float:
+        """What turns the mean weight into the prior: the share of labeled rows; 1 for two samples (Eq. 105)."""
+        return len(self.labeled) / (len(self.labeled) + len(self.unlabeled)) if self.one_sample else 1.0
+
+
+def _read(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str, clip: float) -> _Sample:
+    check_choice("scenario", scenario, SCENARIOS)
+    y, score, labeling_prob = (column_or_1d(each) for each in (y, score, labeling_prob))
+    check_consistent_length(y, score, labeling_prob)
+    check_array(score, ensure_2d=False, input_name="score")
+    labeled = check_labels(y)
+    if labeled.sum() < 2:
+        raise TooFewLabeled("an AUC without negatives needs at least two labeled instances, but there is one.")
+    prob = labeling_prob[labeled].astype(np.float64)
+    bad = np.flatnonzero(~((prob >= 0) & (np.isfinite(prob)) & ((prob <= 1) | (scenario == "two-sample"))))
+    if bad.size:
+        raise ValueError(
+            "labeling_prob must be a probability on every labeled row (a finite density ratio >= 0 in the two-sample "
+            f"scenario), but {bad.size} of {prob.size} are not (first: {prob[bad[0]]} at row "
+            f"{np.flatnonzero(labeled)[bad[0]]})."
+        )
+    weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
+    score = score.astype(np.float64)
+    return _Sample(score[labeled], score[~labeled], weight, scenario == "one-sample")
+
+
+def _prior_and_label_freq(sample: _Sample) -> tuple[float, float]:
+    """Prior and label frequency; a labeled instance is a positive one, so that the prior is at least alpha."""
+    raw = sample.alpha * float(sample.weight.mean())
+    if sample.one_sample:
+        prior = float(np.clip(raw, sample.alpha, 1))
+        return prior, sample.alpha / prior
+    return min(raw, 1.0), float("nan")
+
+
+def _effective_size(weight: np.ndarray) -> float:
+    return float(weight.sum() ** 2 / np.sum(weight**2))
+
+
+def _parts(sample: _Sample) -> tuple[float, float]:
+    """The two means that the AUC is a function of: A = pi, and B = pi R_H."""
+    mean_weight_above = float(np.mean(sample.weight * _share_above_labeled(sample)))
+    return sample.alpha * float(sample.weight.mean()), sample.alpha * mean_weight_above
+
+
+def _auc_of(prior: float, weighted_risk: float) -> float:
+    return 1 - (weighted_risk / prior - prior / 2) / (1 - prior)
+
+
+def _share_above_labeled(sample: _Sample) -> np.ndarray:
+    """F_n of each labeled instance, the pair with itself left out as in Eq. (17)."""
+    above = share_above(sample.unlabeled, sample.labeled)
+    if not sample.one_sample:
+        return above
+    n = len(sample.labeled)
+    among_labeled = (n * share_above(sample.labeled, sample.labeled) - 0.5) / (n - 1)
+    return np.asarray(sample.alpha * among_labeled + (1 - sample.alpha) * above)
+
+
+def _projected_interval(sample: _Sample, estimate: float, level: float) -> tuple[float, float]:
+    """Delta method on the influence of each row, on the scale of the logit, which keeps the interval in [0, 1]."""
+    prior, weighted_risk = _parts(sample)
+    slope_prior = ((weighted_risk / prior**2 + 0.5) * (1 - prior) - (weighted_risk / prior - prior / 2)) / (
+        1 - prior
+    ) ** 2
+    slope_risk = -1 / (prior * (1 - prior))
+    own = sample.weight * (slope_prior + slope_risk * _share_above_labeled(sample))
+    # The weight of the labeled instances that each row outranks: its part as the "any x" of a pair.
+    outranked = {
+        name: slope_risk * prior * (1 - share_above(sample.labeled, part, sample.weight))
+        for name, part in (("labeled", sample.labeled), ("unlabeled", sample.unlabeled))
+    }
+    n_labeled, n_unlabeled = len(sample.labeled), len(sample.unlabeled)
+    if sample.one_sample:
+        influence = np.concatenate([own + outranked["labeled"], outranked["unlabeled"]])
+        variance = influence.var(ddof=1) / len(influence)
+    else:
+        variance = own.var(ddof=1) / n_labeled + outranked["unlabeled"].var(ddof=1) / n_unlabeled
+    return _logit_interval(estimate, float(np.sqrt(variance)), _effective_size(sample.weight), level)
+
+
+def _logit_interval(estimate: float, error: float, effective: float, level: float) -> tuple[float, float]:
+    inside = float(np.clip(estimate, 1e-6, 1 - 1e-6))
+    half_width = student.ppf((1 + level) / 2, max(1.0, effective - 1)) * error / (inside * (1 - inside))
+    return float(expit(logit(inside) - half_width)), float(expit(logit(inside) + half_width))
+
+
+def _bootstrap_interval(sample: _Sample, level: float, rng: np.random.RandomState) -> tuple[float, float]:
+    """Percentiles over resampled rows; each draw reuses the one sort of the scores, and costs O(n)."""
+    score = np.concatenate([sample.labeled, sample.unlabeled])
+    n_labeled = len(sample.labeled)
+    _, group = np.unique(score, return_inverse=True)
+    n_groups = int(group.max()) + 1
+    estimates = np.empty(BOOTSTRAP_DRAWS)
+    for number in range(BOOTSTRAP_DRAWS):
+        count = _resample(n_labeled, len(score), sample.one_sample, rng)
+        everyone = count if sample.one_sample else np.where(np.arange(len(score)) < n_labeled, 0, count)
+        at = np.bincount(group, weights=everyone, minlength=n_groups)
+        above = (at.sum() - np.cumsum(at) + at / 2)[group[:n_labeled]] / at.sum()
+        weight = count[:n_labeled] * sample.weight
+        scale = sample.alpha / (n_labeled if not sample.one_sample else sample.alpha * len(score))
+        prior = scale * weight.sum()
+        estimates[number] = _auc_of(prior, scale * (weight @ above)) if 0 < prior < 1 else np.nan
+    low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
+    return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
+
+
+def _resample(n_labeled: int, n: int, one_sample: bool, rng: np.random.RandomState) -> np.ndarray:
+    """How often each row is drawn; the two samples of the two-sample scenario keep their sizes."""
+    parts = (n,) if one_sample else (n_labeled, n - n_labeled)
+    return np.concatenate([np.bincount(rng.randint(part, size=part), minlength=part) for part in parts])
+
+
+def _share_reaching(score: np.ndarray, thresholds: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """(Weighted) share of scores that are at least each threshold."""
+    order = np.argsort(score, kind="stable")
+    below = np.concatenate([[0.0], np.cumsum(np.ones(len(score)) if weight is None else weight[order])])
+    return np.asarray(1 - below[np.searchsorted(score[order], thresholds, "left")] / below[-1])

@@ -1,0 +1,34 @@
+"""Progress bars that appear on a terminal and nowhere else."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Step(Protocol):
+    """What a loop calls after each of its rounds."""
+
+    def __call__(self, note: str = "") -> None:
+        """Advance by one; `note` is shown behind the bar."""
+
+
+@contextmanager
+def progress_bar(title: str, total: int, *, shown: bool) -> Iterator[Step]:
+    """Show a bar with the time left while the block runs, if `shown` and standard error is a terminal."""
+    if not (shown and sys.stderr.isatty()):
+        yield lambda note="": None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, note="")
+        yield lambda note="": bar.update(task, advance=1, note=note)

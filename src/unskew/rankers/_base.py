@@ -1,0 +1,329 @@
+"""What all methods share: the parameters, the fit from table to threshold, prediction, the model file.
+
+Two abstract bases: `RiskRanker` learns its score by a risk of its own, `LabelingRanker` turns the labeling probability
+into a score. A method is a concrete class in a file of its own and fills the hooks; nobody subclasses a method.
+"""
+
+import os
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, Options, StrOptions
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from unskew.errors import ConfidenceMissingWarning, closest_name
+from unskew.holdout import hold_out
+from unskew.labeling import LabelingNetwork, estimate_at, fit_labeling, labeling_logit_at
+from unskew.metrics.ranking import auc
+from unskew.modelfile import write_model_file
+from unskew.networks import NETWORKS, NetworkChoice
+from unskew.rankers._state import model_file_of
+from unskew.records import PUData, ScoredBatch
+from unskew.rows import Rows, as_rows
+from unskew.training import Trainer, score_rows
+from unskew.validation import SCENARIOS, check_confidence, check_features, check_labels, require_two_labeled
+from unskew.weights import inverse_labeling_weight
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Rank instances by how likely they are positive, from labeled and unlabeled ones.
+
+    Parameters
+    ----------
+    network : {"linear", "kernel", "mlp", "cnn"} or callable, default="mlp"
+        Score function (App. E.3). A callable gets the shape of one row and returns a `torch.nn.Module`.
+    max_epochs : int, default=200
+        Passes over the unlabeled data.
+    batch_size : int, default=1024
+        Instances per step, labeled and unlabeled in the ratio of the data.
+    learning_rate : float, default=1e-4
+        Of Adam.
+    patience : int or None, default=None
+        Stop after so many epochs without a lower validation risk. None runs all epochs; the best one is kept anyway.
+    validation_fraction : float, default=0.2
+        Share held out for choosing the epoch when `fit` is given no validation data.
+    scenario : {"one-sample", "two-sample"}, default="one-sample"
+        How the data came about. One-sample: one sample was drawn and some of its positives were labeled, so that the
+        unlabeled are what labeling left over. Two-sample: the unlabeled are a sample of everything, drawn apart from
+        the labeled.
+    labeling : None or estimator, default=None
+        Estimates the labeling probability. None trains a network like `network`; any classifier with `predict_proba`
+        may take its place; a fitted one is used as it is. In the two-sample scenario also `unskew.ULSIF`.
+    crossfit : int, default=0
+        0: labeling probabilities of the training data are in-sample, as in the paper. k >= 2: out of k folds.
+    clip : float, default=0.01
+        Labeling probabilities below are raised to it.
+    device : str, default="cpu"
+        Where torch computes.
+    random_state : int, RandomState or None, default=None
+        Seed of everything random; the global generators of numpy and torch are not touched.
+    verbose : bool, default=False
+        Show a progress bar, on a terminal.
+    """
+
+    network: NetworkChoice = "mlp"
+    max_epochs: int = 200
+    batch_size: int = 1024
+    learning_rate: float = 1e-4
+    patience: int | None = None
+    validation_fraction: float = 0.2
+    scenario: str = "one-sample"
+    labeling: Any = None
+    crossfit: int = 0
+    clip: float = 0.01
+    device: str = "cpu"
+    random_state: Any = None
+    verbose: bool = False
+
+    name: ClassVar[str]
+    table_name: ClassVar[str]
+    position: ClassVar[int]
+    assumption: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "network": [StrOptions(set(NETWORKS)), callable],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 2, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "scenario": [StrOptions(set(SCENARIOS))],
+        "labeling": [HasMethods("predict_proba"), HasMethods("density_ratio"), HasMethods("decision_function"), None],
+        "crossfit": [Interval(Integral, 2, None, closed="left"), Options(Integral, {0})],
+        "clip": [Interval(Real, 0, 1, closed="neither")],
+        "device": [str],
+        "random_state": ["random_state"],
+        "verbose": ["boolean"],
+    }
+    # Pipelines and searches hand `confidence` on to fit without being asked to.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"confidence": True}
+
+    def fit(self, X: Any, y: Any, confidence: Any = None, *, validation: tuple[Any, ...] | None = None) -> Self:
+        """Learn a score function.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, n_features), or images (n, channels, height, width)
+            Features, all finite. Training is in float32; standardize columns of very different scale first.
+        y : array of shape (n,)
+            1 where an instance is labeled positive, 0 where it is unlabeled.
+        confidence : array of shape (n,), optional
+            How likely each labeled instance is positive, in [0, 1]. Read on labeled rows only; NaN elsewhere is fine.
+        validation : tuple (X, y, confidence) or (X, y), optional
+            PU data that choose the epoch. If None, a stratified hold-out is split off.
+
+        Returns
+        -------
+        self : the fitted estimator; if anything is wrong with the input it is left as it was
+        """
+        fitted = type(self)(**self.get_params(deep=False))
+        fitted._fit(X, y, confidence, validation)
+        for name in [each for each in vars(self) if each.endswith("_")]:
+            delattr(self, name)
+        vars(self).update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Score of each instance, higher for more likely positive; shape (n,)."""
+        check_is_fitted(self)
+        return self._score(self._read_features(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class of each instance: 1 where the score reaches `threshold_`, else 0."""
+        return np.where(self.decision_function(X) >= self.threshold_, self.classes_[1], self.classes_[0])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """AUC of the scores against `y`, read as the true class.
+
+        Against PU labels this is the AUC of labeled versus unlabeled, which the bias of the labels distorts:
+        `unskew.metrics.make_sar_scorer` estimates the true one.
+        """
+        return auc(y, self.decision_function(X), sample_weight=sample_weight)
+
+    def labeling_prob(self, X: Any) -> np.ndarray:
+        """Labeling probability of each instance before clipping; the density ratio in the two-sample scenario."""
+        check_is_fitted(self)
+        alpha = self.training_summary_["alpha"]
+        return estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that holds data only; `unskew.load` reads it."""
+        check_is_fitted(self)
+        write_model_file(path, model_file_of(self))
+
+    @abstractmethod
+    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        """Learn the score function; sets `history_` and `best_epoch_`."""
+
+    @abstractmethod
+    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Scores of these rows, by the learned score function."""
+
+    def _fit(self, X: Any, y: Any, confidence: Any, validation: tuple[Any, ...] | None) -> None:
+        self._check_parameters()
+        data = self._read(X, y, confidence)
+        held_out = None if validation is None else self._read_validation(validation)
+        rng = check_random_state(self.random_state)
+        train = data
+        if held_out is None:
+            train, held_out = hold_out(data, self.validation_fraction, rng)
+        in_training = held_out is train
+        trainer = self._trainer()
+        self.labeling_, train, held_out = fit_labeling(
+            self.labeling, train, held_out, trainer, rng, crossfit=self.crossfit, scenario=self.scenario
+        )
+        self._learn(train, held_out, trainer, rng)
+        self.classes_ = np.array([0, 1])
+        self.training_summary_ = {
+            "n_labeled": train.n_labeled,
+            "n_unlabeled": train.n_unlabeled,
+            "n_validation_labeled": 0 if in_training else held_out.n_labeled,
+            "n_validation_unlabeled": 0 if in_training else held_out.n_unlabeled,
+            "alpha": train.alpha,
+        }
+        self._cut_at_prior(data, [train] if in_training else [train, held_out])
+
+    def _check_parameters(self) -> None:
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise InvalidParameterError(f"{error}{self._hint()}") from None
+        try:
+            torch.device(self.device)
+        except RuntimeError as error:
+            raise ValueError(f"device must be one that torch knows, but it is {self.device!r}: {error}") from None
+
+    def _hint(self) -> str:
+        """Point to the option that a mistyped string parameter was probably meant to be."""
+        for name, constraints in self._parameter_constraints.items():
+            value = getattr(self, name)
+            options = [word for each in constraints if isinstance(each, StrOptions) for word in each.options]
+            if options and isinstance(value, str) and value not in options:
+                return closest_name(value, options)
+        return ""
+
+    def _trainer(self) -> Trainer:
+        return Trainer(
+            network=self.network,
+            max_epochs=self.max_epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            patience=self.patience,
+            device=self.device,
+            verbose=self.verbose,
+        )
+
+    def _read(self, X: Any, y: Any, confidence: Any) -> PUData:
+        features, labels = check_features(self, X, y, reset=True)
+        data = self._assemble(features, labels, confidence)
+        self.input_shape_ = data.X.shape
+        if confidence is None and "confidence" in self.needs:
+            warnings.warn(
+                f"{type(self).__name__} corrects the bias of the labels by their confidence, but none was given: every "
+                "labeled instance counts as certain (confidence 1), which is the method 'no-conf'. Pass "
+                "fit(X, y, confidence=...).",
+                ConfidenceMissingWarning,
+                stacklevel=4,
+            )
+        return data
+
+    def _read_validation(self, validation: tuple[Any, ...]) -> PUData:
+        if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+            raise ValueError(
+                "validation must be a tuple (X, y, confidence) or (X, y), but it is a "
+                f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
+            )
+        X, y, confidence = validation if len(validation) == 3 else (*validation, None)
+        features = check_features(self, X, reset=False)
+        if len(np.asarray(y)) != features.shape[0]:
+            raise ValueError(
+                f"validation must have one label per row, but X has {features.shape[0]} rows and y {len(np.asarray(y))}."
+            )
+        return self._assemble(features, np.asarray(y), confidence)
+
+    def _assemble(self, features: Any, labels: np.ndarray, confidence: Any) -> PUData:
+        labeled = check_labels(labels)
+        require_two_labeled(labeled)
+        return PUData(
+            X=as_rows(features),
+            labeled_rows=np.flatnonzero(labeled),
+            unlabeled_rows=np.flatnonzero(~labeled),
+            confidence=None if confidence is None else check_confidence(confidence, labeled),
+        )
+
+    def _read_features(self, X: Any) -> Rows:
+        rows = as_rows(check_features(self, X, reset=False))
+        if rows.shape != tuple(self.input_shape_):
+            raise ValueError(
+                f"X must have rows of shape {tuple(self.input_shape_)}, as in training, but they have shape {rows.shape}."
+            )
+        return rows
+
+    def _cut_at_prior(self, data: PUData, parts: list[PUData]) -> None:
+        """Set `threshold_` so that the share of instances above it is the prior, estimated here (decision 6)."""
+        divisor = np.concatenate([part.labeling_prob for part in parts if part.labeling_prob is not None])
+        n_labeled = sum(part.n_labeled for part in parts)
+        alpha = n_labeled / (n_labeled + sum(part.n_unlabeled for part in parts))
+        one_sample = self.scenario == "one-sample"
+        factor = alpha if one_sample else 1.0
+        if all(part.confidence is not None for part in parts):
+            confidence = np.concatenate([part.confidence for part in parts if part.confidence is not None])
+            mean_weight = float(inverse_labeling_weight(confidence, divisor, self.clip).mean())
+            prior = self.prior_ = float(np.clip(factor * mean_weight, alpha if one_sample else 0.0, 1.0))
+            self.label_freq_ = alpha / prior if one_sample else float("nan")
+        else:  # Elkan and Noto (2008): under SCAR, labeled instances have u = c on average where classes separate
+            prior = min(1.0, factor / float(np.maximum(divisor, self.clip).mean()))
+        rows = np.concatenate([data.labeled_rows, data.unlabeled_rows]) if one_sample else data.unlabeled_rows
+        self.threshold_ = float(np.quantile(self._score(data.X, rows), 1 - prior, method="higher"))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RiskRanker(Ranker):
+    """A method that learns its score by minimizing a risk."""
+
+    @abstractmethod
+    def _weigh(self, data: PUData) -> PUData:
+        """Put the weights that the risk needs into the record."""
+
+    @abstractmethod
+    def _risk(self, batch: ScoredBatch) -> Tensor:
+        """Risk of a scored batch."""
+
+    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        trained = trainer.minimize(self._risk, self._weigh(data), self._weigh(held_out), rng, self.name)
+        self.network_, self.history_, self.best_epoch_ = trained.network, trained.history, trained.best_epoch
+
+    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        return score_rows(self.network_, X, rows, self.device).double().numpy()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelingRanker(Ranker):
+    """A method whose score is a function of the labeling probability."""
+
+    @abstractmethod
+    def _to_score(self, logit: np.ndarray) -> np.ndarray:
+        """Turn logits of the labeling probability into scores."""
+
+    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        if isinstance(self.labeling_, LabelingNetwork):
+            self.history_, self.best_epoch_ = self.labeling_.history, self.labeling_.best_epoch
+
+    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        return self._to_score(labeling_logit_at(self.labeling_, X, rows))

@@ -1,0 +1,142 @@
+"""Between a fitted ranker and its model file."""
+
+import json
+import platform
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from unskew._version import __version__
+from unskew.errors import LabelingNotSavedWarning, ModelFileError
+from unskew.labeling import CrossFittedLabeling, LabelingNetwork
+from unskew.modelfile import ModelFile
+from unskew.networks import empty_network
+from unskew.records import Epoch
+
+if TYPE_CHECKING:
+    from unskew.rankers._base import Ranker
+
+_NUMBERS = ("threshold_", "prior_", "label_freq_", "best_epoch_")
+
+
+def model_file_of(ranker: "Ranker") -> ModelFile:
+    """Everything that a fitted ranker needs to score again, as data."""
+    arrays: dict[str, np.ndarray] = {}
+    if hasattr(ranker, "network_"):
+        arrays |= _network_arrays("network", ranker.network_)
+    header = {
+        "library_version": __version__,
+        "written_with": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
+        "method": ranker.name,
+        "parameters": _plain_parameters(ranker),
+        "custom_network": callable(ranker.network),
+        "input_shape": list(ranker.input_shape_),
+        "n_features_in": ranker.n_features_in_,
+        "feature_names": [str(name) for name in getattr(ranker, "feature_names_in_", [])] or None,
+        "training": ranker.training_summary_,
+        "history": [list(epoch) for epoch in getattr(ranker, "history_", [])],
+        "numbers": {name: _number(getattr(ranker, name)) for name in _NUMBERS if hasattr(ranker, name)},
+        "labeling": _labeling_header(ranker.labeling_, arrays),
+    }
+    return ModelFile(header, arrays)
+
+
+def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
+    """Fitted ranker from what its file holds; `network` makes the module of a file whose network was the user's own."""
+    header = model.header
+    parameters = dict(header["parameters"])
+    if header["custom_network"]:
+        if network is None:
+            raise ModelFileError(
+                f"{path} holds the weights of a network that was passed as a callable, and a model file holds no code. "
+                "Pass the same callable: unskew.load(path, network=...)."
+            )
+        parameters["network"] = network
+    elif network is not None:
+        raise ValueError(f"{path} says itself what its network is ({parameters['network']!r}): leave out network=.")
+    ranker = kind(**parameters)
+    ranker.input_shape_ = tuple(header["input_shape"])
+    ranker.n_features_in_ = header["n_features_in"]
+    if header["feature_names"]:
+        ranker.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    ranker.classes_ = np.array([0, 1])
+    ranker.training_summary_ = header["training"]
+    if header["history"]:
+        ranker.history_ = [Epoch(*row) for row in header["history"]]
+    for name, value in header["numbers"].items():
+        setattr(ranker, name, float("nan") if value is None else value)
+    if any(name.startswith("network.") for name in model.arrays):
+        ranker.network_ = _network_from(model.arrays, "network", ranker)
+    labeling = _labeling_from(header["labeling"], model.arrays, ranker)
+    if labeling is not None:
+        ranker.labeling_ = labeling
+    return ranker
+
+
+def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
+    """Parameters that JSON can hold; objects (a callable, a generator, a classifier) are left to their defaults."""
+    plain = {}
+    for name, value in ranker.get_params(deep=False).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            continue
+        plain[name] = value
+    return plain
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN; a frequency that is not known is null."""
+    return None if np.isnan(value) else value
+
+
+def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
+    return {
+        f"{prefix}.{name}": np.ascontiguousarray(value.detach().cpu().numpy())
+        for name, value in network.state_dict().items()
+    }
+
+
+def _network_from(arrays: dict[str, np.ndarray], prefix: str, ranker: "Ranker") -> nn.Module:
+    network = empty_network(ranker.network, ranker.input_shape_)
+    start = len(prefix) + 1
+    state = {name[start:]: torch.from_numpy(value) for name, value in arrays.items() if name.startswith(f"{prefix}.")}
+    network.load_state_dict(state)
+    return network.to(ranker.device).eval()
+
+
+def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray]) -> list[dict[str, Any]] | None:
+    """Put the labeling networks' arrays with the others and describe them; None for what cannot be kept as data."""
+    folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
+    if not all(isinstance(fold, LabelingNetwork) for fold in folds):
+        warnings.warn(
+            f"the model file is written without its labeling model, a {type(folds[0]).__name__}: only networks can be "
+            "kept as plain data. Scores are not affected; labeling_ will be missing after loading.",
+            LabelingNotSavedWarning,
+            stacklevel=4,
+        )
+        return None
+    for number, fold in enumerate(folds):
+        arrays |= _network_arrays(f"labeling{number}", fold.network)
+    return [{"history": [list(epoch) for epoch in fold.history], "best_epoch": fold.best_epoch} for fold in folds]
+
+
+def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.ndarray], ranker: "Ranker") -> Any:
+    if described is None:
+        return None
+    folds = tuple(
+        LabelingNetwork(
+            _network_from(arrays, f"labeling{number}", ranker),
+            ranker.device,
+            [Epoch(*row) for row in fold["history"]],
+            fold["best_epoch"],
+        )
+        for number, fold in enumerate(described)
+    )
+    return folds[0] if len(folds) == 1 else CrossFittedLabeling(folds)

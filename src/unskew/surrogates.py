@@ -1,0 +1,106 @@
+r"""Losses of a margin, :math:`z = s(x^p) - s(x)`, that stand in for the zero-one loss of the AUC.
+
+A surrogate says whether it is symmetric, :math:`\ell(z) + \ell(-z) = 1` for every z: only then is the
+positive-positive term of Eq. (11) a constant, which Eq. (17) relies on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from unskew.errors import closest_name
+
+
+@dataclass(frozen=True, repr=False)
+class Surrogate:
+    """A loss of the margin with its derivative.
+
+    Attributes
+    ----------
+    name : str
+        What users write: ``surrogate="sigmoid"``.
+    symmetric : bool
+        Whether loss(z) + loss(-z) = 1 for every margin z.
+    value : callable
+        Margins to losses, element by element; differentiable by torch.
+    slope : callable
+        ``slope(margin, loss)``: the derivative, from the margins and the losses already computed from them, so that
+        a sum over pairs evaluates one exponential per pair instead of two.
+    """
+
+    name: str
+    symmetric: bool
+    value: Callable[[Tensor], Tensor]
+    slope: Callable[[Tensor, Tensor], Tensor]
+
+    @cached_property
+    def at_zero(self) -> float:
+        """Loss of a pair of equal scores."""
+        return float(self.value(torch.zeros(())))
+
+    def __call__(self, margin: Tensor) -> Tensor:
+        """Loss of each margin."""
+        return self.value(margin)
+
+    def __repr__(self) -> str:
+        kind = "symmetric" if self.symmetric else "non-symmetric"
+        return f"<{self.name} surrogate, {kind}>"
+
+
+def _zero_one(margin: Tensor) -> Tensor:
+    return 0.5 - 0.5 * torch.sign(margin)
+
+
+def _ramp_slope(margin: Tensor, _loss: Tensor) -> Tensor:
+    return torch.where(margin.abs() <= 1, -0.5, 0.0).to(margin.dtype)
+
+
+def _below_one(margin: Tensor) -> Tensor:
+    return torch.clamp(1 - margin, min=0)
+
+
+zero_one = Surrogate("zero_one", True, _zero_one, lambda z, _loss: torch.zeros_like(z))
+"""1 below zero, 0 above, 1/2 at zero: the loss inside Eq. (2). Its slope is zero, so it measures but cannot train."""
+sigmoid = Surrogate("sigmoid", True, lambda z: torch.sigmoid(-z), lambda _z, loss: loss * (loss - 1))
+"""1 / (1 + e^z): the paper's choice."""
+ramp = Surrogate("ramp", True, lambda z: torch.clamp((1 - z) / 2, 0, 1), _ramp_slope)
+"""(1 - z) / 2, clipped to [0, 1]."""
+unhinged = Surrogate("unhinged", True, lambda z: (1 - z) / 2, lambda z, _loss: torch.full_like(z, -0.5))
+"""(1 - z) / 2: symmetric and unbounded."""
+logistic = Surrogate("logistic", False, lambda z: softplus(-z), lambda z, _loss: -torch.sigmoid(-z))
+"""log(1 + e^-z)."""
+squared = Surrogate("squared", False, lambda z: (1 - z) ** 2, lambda z, _loss: -2 * (1 - z))
+"""(1 - z)^2."""
+hinge = Surrogate("hinge", False, _below_one, lambda z, _loss: torch.where(z < 1, -1.0, 0.0).to(z.dtype))
+"""max(0, 1 - z)."""
+squared_hinge = Surrogate("squared_hinge", False, lambda z: _below_one(z) ** 2, lambda z, _loss: -2 * _below_one(z))
+"""max(0, 1 - z)^2."""
+exponential = Surrogate("exponential", False, lambda z: torch.exp(-z), lambda _z, loss: -loss)
+"""e^-z."""
+
+SURROGATES: dict[str, Surrogate] = {
+    each.name: each
+    for each in (zero_one, sigmoid, ramp, unhinged, logistic, squared, hinge, squared_hinge, exponential)
+}
+
+
+def as_surrogate(surrogate: str | Surrogate) -> Surrogate:
+    """Return the surrogate of that name; one that is a `Surrogate` already is returned as it is.
+
+    Examples
+    --------
+    >>> as_surrogate("sigmoid")
+    <sigmoid surrogate, symmetric>
+    """
+    if isinstance(surrogate, Surrogate):
+        return surrogate
+    if surrogate not in SURROGATES:
+        raise ValueError(
+            f"surrogate must be one of {', '.join(SURROGATES)}, but it is {surrogate!r}."
+            f"{closest_name(surrogate, SURROGATES)}"
+        )
+    return SURROGATES[surrogate]

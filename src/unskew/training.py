@@ -1,0 +1,278 @@
+"""The one training loop, ignorant of every method: Algorithm 1, lines 1 and 3 to 8."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Generator, Tensor, nn
+from torch.optim.adam import adam
+
+from unskew.errors import TrainingDiverged
+from unskew.networks import NetworkChoice, build_network, own_randomness
+from unskew.progress import progress_bar
+from unskew.records import Epoch, PUData, ScoredBatch
+from unskew.rows import Rows
+
+Risk = Callable[[ScoredBatch], Tensor]
+
+SCORING_BATCH = 8192
+"""Rows scored at once: large enough for full speed, small enough to stay out of the way of memory."""
+SAMPLE_ROWS = 500
+"""Rows shown to a network when it is built (shape, kernel width)."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network at its best epoch, and how it came there."""
+
+    network: nn.Module
+    history: list[Epoch]
+    best_epoch: int
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """How a network is trained, whatever its risk.
+
+    Attributes
+    ----------
+    network : str or callable
+        See `unskew.networks.build_network`.
+    max_epochs, batch_size, learning_rate
+        As in App. E.3; the optimizer is Adam.
+    patience : int or None
+        Stop after so many epochs without a lower validation risk; None runs all epochs, as the paper's numbers need.
+    keep : {"best", "last"}
+        Whether the weights of the lowest validation risk are kept, or those of the last epoch.
+    device : str
+        Where torch computes.
+    verbose : bool
+        Show a progress bar, on a terminal.
+    """
+
+    network: NetworkChoice = "mlp"
+    max_epochs: int = 200
+    batch_size: int = 1024
+    learning_rate: float = 1e-4
+    patience: int | None = None
+    keep: str = "best"
+    device: str = "cpu"
+    verbose: bool = False
+
+    def minimize(
+        self, risk: Risk, data: PUData, held_out: PUData, rng: np.random.RandomState, title: str = "training"
+    ) -> Trained:
+        """Train a new network on `data`; keep the weights of the epoch with the lowest risk on `held_out`."""
+        generator = new_generator(rng)
+        with own_randomness(self.network, generator.initial_seed(), self.device):
+            sample = data.X.take(torch.from_numpy(_some_rows(data, rng)))
+            network = build_network(self.network, sample, generator).to(self.device)
+            return self._run(network, risk, data, held_out, generator, title)
+
+    def _run(
+        self, network: nn.Module, risk: Risk, data: PUData, held_out: PUData, generator: Generator, title: str
+    ) -> Trained:
+        optimizer = Adam(network, self.learning_rate)
+        batches = Batches(data, self.batch_size, self.device)
+        best = _Best()
+        history = []
+        with progress_bar(title, self.max_epochs, shown=self.verbose) as step:
+            for epoch in range(self.max_epochs):
+                train_risk = run_epoch(network, optimizer, risk, batches, generator)
+                history.append(Epoch(epoch, train_risk, _whole_risk(network, risk, held_out, self.device)))
+                _require_finite(history[-1], self.learning_rate)
+                best.offer(network, epoch, history[-1].validation_risk if self.keep == "best" else -epoch)
+                step(f"validation risk {history[-1].validation_risk:.4g}")
+                if self.patience is not None and epoch - best.epoch >= self.patience:
+                    break
+        network.load_state_dict(best.state)
+        network.eval()
+        return Trained(network, history, best.epoch)
+
+
+def new_generator(rng: np.random.RandomState) -> Generator:
+    """Return a torch generator whose seed is drawn from `rng`."""
+    return Generator().manual_seed(int(rng.randint(2**31 - 1)))
+
+
+class Adam:
+    """Adam as torch computes it, in its fused form, without the bookkeeping of torch's class, which costs more here.
+
+    Parameters
+    ----------
+    network : Module
+        Its trainable weights are updated in place.
+    learning_rate : float
+    """
+
+    def __init__(self, network: nn.Module, learning_rate: float) -> None:
+        self.parameters = [each for each in network.parameters() if each.requires_grad]
+        self.mean = [torch.zeros_like(each) for each in self.parameters]
+        self.mean_square = [torch.zeros_like(each) for each in self.parameters]
+        self.steps = [torch.zeros((), device=each.device) for each in self.parameters]
+        self.learning_rate = learning_rate
+
+    @torch.no_grad()
+    def descend(self, risk: Tensor) -> None:
+        """Follow the gradient of the risk by one step."""
+        for parameter in self.parameters:
+            parameter.grad = None
+        with torch.enable_grad():
+            risk.backward()  # type: ignore[no-untyped-call]
+        adam(
+            self.parameters,
+            [each.grad for each in self.parameters],
+            self.mean,
+            self.mean_square,
+            [],
+            self.steps,
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=self.learning_rate,
+            weight_decay=0,
+            eps=1e-8,
+            maximize=False,
+        )
+
+
+def run_epoch(network: nn.Module, optimizer: Adam, risk: Risk, batches: "Batches", generator: Generator) -> float:
+    """One pass over the unlabeled instances (Algorithm 1, lines 4 to 7); returns the mean risk of its batches."""
+    network.train()
+    total = torch.zeros((), device=batches.device)
+    for rows, batch_of in batches.draw_epoch(generator):
+        value = risk(batch_of(_flat(network(rows))))
+        optimizer.descend(value)
+        total += value.detach()
+    return float(total) / batches.n_steps
+
+
+def batch_sizes(data: PUData, batch_size: int) -> tuple[int, int]:
+    """Labeled and unlabeled instances per batch, P and U, in the ratio of the data (Algorithm 1, line 1).
+
+    At least one of each, and never more than there are: an instance does not meet itself in a batch.
+
+    Examples
+    --------
+    >>> data = PUData(None, np.arange(100), np.arange(4900))
+    >>> batch_sizes(data, 1024)
+    (20, 1004)
+    """
+    labeled = min(max(1, round(batch_size * data.alpha)), data.n_labeled)
+    unlabeled = min(max(1, batch_size - labeled), data.n_unlabeled)
+    return labeled, unlabeled
+
+
+def score_rows(network: nn.Module, X: Rows, rows: np.ndarray | None = None, device: str = "cpu") -> Tensor:
+    """Scores of these rows (of all, if None), computed in batches and returned on the CPU."""
+    index = torch.arange(len(X)) if rows is None else torch.from_numpy(rows)
+    network.eval()
+    with torch.inference_mode():
+        parts = [_flat(network(X.take(part).to(device))).cpu() for part in index.split(SCORING_BATCH)]
+    return torch.cat(parts)
+
+
+class Batches:
+    """Shuffled batches of one data set, drawn anew for every epoch.
+
+    An epoch walks the unlabeled instances once, in equal parts; the labeled ones are walked in shuffled passes, as
+    many as the epoch has steps for. No instance is twice in a batch.
+    """
+
+    def __init__(self, data: PUData, batch_size: int, device: str) -> None:
+        self.X, self.alpha, self.device = data.X, data.alpha, device
+        self.n_labeled, n_unlabeled = batch_sizes(data, batch_size)
+        self.n_steps = math.ceil(data.n_unlabeled / n_unlabeled)
+        self.labeled_rows = torch.from_numpy(data.labeled_rows)
+        self.unlabeled_rows = torch.from_numpy(data.unlabeled_rows)
+        self.weight = _float_tensor(data.weight, device)
+        self.confidence = _float_tensor(data.confidence, device)
+        # One buffer for all batches: nothing that grows with the batch is allocated per step for the features.
+        self.buffer = torch.empty((self.n_labeled + n_unlabeled, *data.X.shape))
+
+    def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, Callable[[Tensor], ScoredBatch]]]:
+        """Rows of features, the labeled ones first, and what turns their scores into a batch for the risk."""
+        order = self.unlabeled_rows[torch.randperm(len(self.unlabeled_rows), generator=generator)]
+        positions = self._labeled_positions(generator)
+        labeled = self.labeled_rows[positions].split(self.n_labeled)
+        weight, confidence = (self._by_step(each, positions) for each in (self.weight, self.confidence))
+        for step, unlabeled in enumerate(order.tensor_split(self.n_steps)):
+            features = self.X.take(torch.cat((labeled[step], unlabeled)), out=self.buffer).to(self.device)
+            sizes = self.n_labeled, len(unlabeled)
+            yield features, partial(self._batch, sizes=sizes, weight=weight[step], confidence=confidence[step])
+
+    def _labeled_positions(self, generator: Generator) -> Tensor:
+        """Which labeled instances each step gets, all steps one after another."""
+        steps_per_pass = len(self.labeled_rows) // self.n_labeled
+        n_passes = math.ceil(self.n_steps / steps_per_pass)
+        passes = [
+            torch.randperm(len(self.labeled_rows), generator=generator)[: steps_per_pass * self.n_labeled]
+            for _ in range(n_passes)
+        ]
+        return torch.cat(passes)[: self.n_steps * self.n_labeled]
+
+    def _by_step(self, values: Tensor | None, positions: Tensor) -> Sequence[Tensor | None]:
+        return [None] * self.n_steps if values is None else values[positions].split(self.n_labeled)
+
+    def _batch(
+        self, score: Tensor, sizes: tuple[int, int], weight: Tensor | None, confidence: Tensor | None
+    ) -> ScoredBatch:
+        labeled, unlabeled = score.split(sizes)
+        return ScoredBatch(labeled, unlabeled, self.alpha, weight, confidence)
+
+
+class _Best:
+    """The weights of the epoch with the lowest validation risk so far (decision 3)."""
+
+    def __init__(self) -> None:
+        self.risk, self.epoch = math.inf, -1
+        self.state: dict[str, Tensor] = {}
+
+    def offer(self, network: nn.Module, epoch: int, risk: float) -> None:
+        if risk < self.risk:
+            self.risk, self.epoch = risk, epoch
+            self.state = {name: value.detach().clone() for name, value in network.state_dict().items()}
+
+
+def _whole_risk(network: nn.Module, risk: Risk, data: PUData, device: str) -> float:
+    with torch.inference_mode():
+        batch = ScoredBatch(
+            labeled=score_rows(network, data.X, data.labeled_rows, device),
+            unlabeled=score_rows(network, data.X, data.unlabeled_rows, device),
+            alpha=data.alpha,
+            weight=_float_tensor(data.weight, "cpu"),
+            confidence=_float_tensor(data.confidence, "cpu"),
+        )
+        return float(risk(batch))
+
+
+def _require_finite(row: Epoch, learning_rate: float) -> None:
+    if not (math.isfinite(row.train_risk) and math.isfinite(row.validation_risk)):
+        raise TrainingDiverged(
+            f"the risk must stay finite, but in epoch {row.epoch} it is {row.train_risk} in training and "
+            f"{row.validation_risk} in validation. Standardize X, lower learning_rate (now {learning_rate:g}), or take a "
+            "bounded surrogate such as 'sigmoid'."
+        )
+
+
+def _some_rows(data: PUData, rng: np.random.RandomState) -> np.ndarray:
+    rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+    return np.asarray(rng.choice(rows, size=min(SAMPLE_ROWS, len(rows)), replace=False))
+
+
+def _flat(score: Tensor) -> Tensor:
+    """Scores of shape (n,) from (n,) or (n, 1)."""
+    if score.dim() not in (1, 2) or score.numel() != len(score):
+        raise ValueError(
+            f"the network must give one score per row, shape (n,) or (n, 1), but it gave {tuple(score.shape)}. End it "
+            "with a layer of one output."
+        )
+    return score.reshape(len(score))
+
+
+def _float_tensor(values: np.ndarray | None, device: str) -> Tensor | None:
+    return None if values is None else torch.from_numpy(values.astype(np.float32)).to(device)

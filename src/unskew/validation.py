@@ -1,0 +1,176 @@
+"""The one door for users' arrays: what is checked here is not checked again further in.
+
+Every message has three parts: what must hold, what was found (value, count, first row), what to do.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
+
+from unskew.errors import TooFewLabeled, closest_name
+
+SCENARIOS = ("one-sample", "two-sample")
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a string that is none of the choices, and name the one that was probably meant."""
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}, but it is {value!r}.{closest_name(value, choices)}")
+
+
+def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
+    """Features as a float32 array or CSR matrix, every entry finite; with `y`, the pair of both.
+
+    Data frames leave their column names on the estimator, as scikit-learn does.
+    """
+    X = _plain_array(X)
+    images = getattr(X, "ndim", 2) == 4
+    options: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": "numeric",
+        "ensure_2d": not images,
+        "allow_nd": images,
+        "ensure_all_finite": False,
+        "reset": reset,
+    }
+    if reset:
+        options["y"] = y
+    try:
+        checked = validate_data(estimator, X, **options)
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+        raise ValueError(f"{_first_text(X)} Encode such columns first, or leave them out.") from error
+    features, labels = checked if reset else (checked, None)
+    names = getattr(estimator, "feature_names_in_", None)
+    _require_finite(features, names)
+    narrow = features.astype(np.float32, copy=False)
+    if narrow is not features:
+        _require_finite(narrow, names, "too large for float32 (above 3.4e38)")
+    return (narrow, labels) if reset else narrow
+
+
+def check_labels(y: np.ndarray) -> np.ndarray:
+    """Labels as a boolean array, True where labeled; at least one of each kind."""
+    check_classification_targets(y)
+    kind = type_of_target(y)
+    allowed = np.isin(y, (0, 1)) if np.asarray(y).dtype.kind in "biuf" else np.zeros(len(y), dtype=bool)
+    if not allowed.all():
+        row = int(np.flatnonzero(~allowed)[0])
+        # The first two sentences are scikit-learn's own, for those who search for them.
+        start = f"Only binary classification is supported. The type of the target is {kind}. "
+        raise ValueError(
+            f"{'' if kind == 'binary' else start}y must be 1 where an instance is labeled positive and 0 where it is "
+            f"unlabeled, but {int((~allowed).sum())} of {len(y)} entries are something else (first: {y[row]!r} at row "
+            f"{row}). Unlabeled instances, known negatives among them, are 0."
+        )
+    labeled = np.asarray(y) == 1
+    n_labeled = int(labeled.sum())
+    if n_labeled == 0:
+        raise TooFewLabeled(
+            f"y must have labeled instances (class 1), but all {len(y)} entries are 0. Mark the known positives with 1."
+        )
+    if n_labeled == len(y):
+        raise ValueError(
+            f"y must have unlabeled instances (class 0), but all {len(y)} entries are 1. Add instances whose class is "
+            "unknown: ranking needs something to rank the labeled ones against."
+        )
+    return labeled
+
+
+def require_two_labeled(labeled: np.ndarray) -> None:
+    """Refuse a single labeled instance: nothing can be held out and no pair of labeled ones exists."""
+    if labeled.sum() < 2:
+        raise TooFewLabeled(
+            f"at least two instances must be labeled (class 1), but only one of {len(labeled)} is (row "
+            f"{int(np.flatnonzero(labeled)[0])}). Label more positives; five is a sensible least."
+        )
+
+
+def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
+    """Confidence of the labeled instances, in [0, 1] and not all zero; other entries are not read."""
+    entries = np.asarray(_plain_array(confidence))
+    if entries.ndim != 1 or len(entries) != len(labeled):
+        raise ValueError(
+            f"confidence must have one entry per row, {len(labeled)} in all, but its shape is {entries.shape}. Entries "
+            "of unlabeled rows are not read and may be NaN."
+        )
+    rows = np.flatnonzero(labeled)
+    values = _as_numbers(entries[rows], rows)
+    bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # written so that NaN counts as bad
+    if bad.size:
+        first = bad[0]
+        found = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
+        raise ValueError(
+            f"confidence must lie in [0, 1] on every labeled row, but {bad.size} of {values.size} do not (first: {found} "
+            f"at row {rows[first]}). Scores on another scale may be mapped into [0, 1] by any strictly increasing "
+            "function: the best ranking stays the same (Prop. 4.1)."
+        )
+    if not values.any():
+        raise ValueError(
+            f"confidence must be above zero for some labeled row, but all {values.size} are 0. A confidence of 0 says "
+            "that the instance is certainly not positive."
+        )
+    return values
+
+
+def _as_numbers(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    numbers = np.empty(len(values))
+    for position, value in enumerate(values):  # only for object arrays: mixed types have no faster way
+        try:
+            numbers[position] = np.nan if value is None else float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"confidence must be a number on every labeled row, but it is {value!r} at row {rows[position]}. Map "
+                "words to numbers in [0, 1] that keep their order."
+            ) from None
+    return numbers
+
+
+def _plain_array(values: Any) -> Any:
+    """Torch tensors as numpy arrays; everything else as it is."""
+    if type(values).__module__.split(".")[0] == "torch":
+        return values.detach().cpu().numpy()
+    return values
+
+
+def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -> None:
+    entries = X.data if sparse.issparse(X) else X
+    if entries.dtype.kind != "f" or np.isfinite(entries.sum(dtype=np.float64)):
+        return  # a finite sum has no infinite or missing part; the other way round does not hold
+    bad = ~np.isfinite(entries)
+    if not bad.any():
+        return
+    if sparse.issparse(X):
+        coordinates = X.tocoo()
+        position = int(np.flatnonzero(~np.isfinite(coordinates.data))[0])
+        row, column, value = coordinates.row[position], coordinates.col[position], coordinates.data[position]
+        where: tuple[int, ...] = (int(column),)
+    else:
+        first = np.argwhere(bad)[0]
+        row, where, value = first[0], tuple(int(i) for i in first[1:]), X[tuple(first)]
+    column_name = repr(str(names[where[0]])) if names is not None else str(where[0] if len(where) == 1 else where)
+    found = what or ("NaN" if np.isnan(value) else f"infinity ({value})")
+    raise ValueError(
+        f"Input X must be finite, but it contains {found}: {int(bad.sum())} entries, the first in column {column_name}, "
+        f"row {row}. Impute missing values (sklearn.impute.SimpleImputer) and clip infinite ones before fitting."
+    )
+
+
+def _first_text(X: Any) -> str:
+    """Name the first entry of a table that is text."""
+    columns = list(getattr(X, "columns", [])) or None
+    entries = np.asarray(X, dtype=object)
+    for row, column in np.ndindex(*entries.shape):
+        try:
+            float(entries[row, column])
+        except (TypeError, ValueError):
+            name = repr(str(columns[column])) if columns else str(column)
+            return f"Input X must be numeric, but it is {entries[row, column]!r} in column {name}, row {row}."
+    raise AssertionError("only called when some entry is no number")

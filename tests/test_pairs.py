@@ -1,0 +1,73 @@
+import tracemalloc
+
+import pytest
+import torch
+
+from unskew import pairs
+from unskew.pairs import pair_sum
+from unskew.surrogates import SURROGATES, sigmoid, zero_one
+
+TRAINABLE = [surrogate for surrogate in SURROGATES.values() if surrogate is not zero_one]
+
+
+def inputs(n_high=5, n_low=4, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    sizes = (n_high, n_low, n_high, n_low)
+    return [torch.randn(size, generator=generator, dtype=torch.float64, requires_grad=True) for size in sizes]
+
+
+def dense_sum(high, low, a, b, surrogate):
+    return (a[:, None] * b[None, :] * surrogate(high[:, None] - low[None, :])).sum()
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES.values(), ids=SURROGATES)
+def test_sum_is_the_double_loop(surrogate):
+    high, low, a, b = (each.detach() for each in inputs())
+    by_hand = sum(a[n].item() * b[m].item() * surrogate(high[n] - low[m]).item() for n in range(5) for m in range(4))
+    assert pair_sum(high, low, surrogate, high_weight=a, low_weight=b).item() == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("surrogate", TRAINABLE, ids=lambda each: each.name)
+def test_gradients_of_scores_and_weights(surrogate):
+    assert torch.autograd.gradcheck(
+        lambda high, low, a, b: pair_sum(high, low, surrogate, high_weight=a, low_weight=b), inputs()
+    )
+
+
+@pytest.mark.parametrize("block", [1, 3, 7, 10_000])
+def test_blocks_of_any_size_give_the_same_value_and_gradients(block, monkeypatch):
+    monkeypatch.setattr(pairs, "BLOCK_PAIRS", block)
+    variables = inputs(9, 6)
+    value = pair_sum(*variables[:2], sigmoid, high_weight=variables[2], low_weight=variables[3])
+    expected = dense_sum(*variables, sigmoid)
+    torch.testing.assert_close(value, expected)
+    torch.testing.assert_close(torch.autograd.grad(value, variables), torch.autograd.grad(expected, variables))
+
+
+def test_blocks_cover_every_pair_once(monkeypatch):
+    monkeypatch.setattr(pairs, "BLOCK_PAIRS", 7)
+    seen = torch.zeros(5, 11)
+    for rows, columns in pairs._blocks(5, 11):
+        assert seen[rows, columns].numel() <= 7
+        seen[rows, columns] += 1
+    assert (seen == 1).all()
+
+
+def test_many_pairs_need_little_memory():
+    high, low = torch.randn(3000, requires_grad=True), torch.randn(30_000, requires_grad=True)
+    peak = _peak_tensor_bytes(lambda: pair_sum(high, low, sigmoid).backward())
+    assert peak < 6 * 4 * pairs.BLOCK_PAIRS < 4 * 3000 * 30_000 / 5  # blocks, not the 360 MB matrix
+
+
+def _peak_tensor_bytes(run):
+    """Largest sum of live tensor memory that torch's own profiler saw."""
+    tracemalloc.start()  # keeps Python's own allocations out of the figure
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+        run()
+    tracemalloc.stop()
+    live = peak = 0
+    for event in profile.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            live += event.nbytes()
+            peak = max(peak, live)
+    return peak
