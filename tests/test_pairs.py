@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from unskew import pairs
-from unskew.pairs import pair_sum
+from unskew.pairs import pair_sum, score_slopes
 from unskew.surrogates import SURROGATES, sigmoid, zero_one
 
 TRAINABLE = [surrogate for surrogate in SURROGATES.values() if surrogate is not zero_one]
@@ -42,6 +42,42 @@ def test_blocks_of_any_size_give_the_same_value_and_gradients(block, monkeypatch
     expected = dense_sum(*variables, sigmoid)
     torch.testing.assert_close(value, expected)
     torch.testing.assert_close(torch.autograd.grad(value, variables), torch.autograd.grad(expected, variables))
+
+
+@pytest.mark.parametrize("block", [3, 10_000])
+@pytest.mark.parametrize("surrogate", SURROGATES.values(), ids=SURROGATES)
+def test_high_scores_among_the_low_ones_meet_each_other_but_not_themselves(surrogate, block, monkeypatch):
+    monkeypatch.setattr(pairs, "BLOCK_PAIRS", block)
+    high, low, a, _ = inputs()
+    b = inputs(5 + 4, seed=1)[0]
+    value = pair_sum(high, low, surrogate, high_weight=a, low_weight=b, high_among_low=True)
+    losses = a[:, None] * b * surrogate(high[:, None] - torch.cat((high, low)))
+    expected = losses.sum() - losses.diagonal().sum()
+    torch.testing.assert_close(value, expected)
+    if surrogate is not zero_one:
+        variables = high, low, a, b
+        torch.testing.assert_close(torch.autograd.grad(value, variables), torch.autograd.grad(expected, variables))
+
+
+@pytest.mark.parametrize("outer", [lambda value: value, torch.exp], ids=["itself", "a function of it"])
+@pytest.mark.parametrize("among", [False, True])
+def test_slopes_of_the_scores_are_those_of_autograd(outer, among):
+    high, low, *_ = inputs()
+    value = outer(pair_sum(high, low, sigmoid, high_among_low=among))
+    expected = torch.autograd.grad(value, (high, low), retain_graph=True)
+    torch.testing.assert_close(score_slopes(value, high, low), expected)
+
+
+def test_slopes_of_a_value_that_uses_one_of_two_sets_of_scores():
+    high, low, *_ = inputs()
+    torch.testing.assert_close(
+        score_slopes(high.square().sum(), high, low), (2 * high.detach(), torch.zeros(4).double())
+    )
+    # a sum over pairs of other scores than those asked for, or of the same in other places
+    torch.testing.assert_close(
+        score_slopes(pair_sum(low, high, sigmoid), high, low),
+        torch.autograd.grad(pair_sum(low, high, sigmoid), (high, low)),
+    )
 
 
 def test_blocks_cover_every_pair_once(monkeypatch):

@@ -114,7 +114,7 @@ def _kernel(distance: np.ndarray, width: float) -> np.ndarray:
 def _coefficients(high: np.ndarray, low: np.ndarray, ridge: float) -> np.ndarray:
     """Solve the ridge problem; negative coefficients become zero, as its authors do."""
     second_moment = low.T @ low / len(low) + ridge * np.eye(low.shape[1])
-    return np.maximum(linalg.solve(second_moment, high.mean(axis=0), assume_a="pos"), 0)
+    return np.asarray(np.maximum(linalg.solve(second_moment, high.mean(axis=0), assume_a="pos"), 0))
 
 
 def _cross_validated_error(

@@ -20,6 +20,10 @@ class TrainingDiverged(ArithmeticError):
     """A risk became infinite or not a number during training."""
 
 
+class MissingExtra(ImportError):
+    """An optional dependency is needed and not installed."""
+
+
 class ConfidenceMissingWarning(UserWarning):
     """A method that uses confidence was fitted without."""
 

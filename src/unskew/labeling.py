@@ -86,7 +86,7 @@ def labeling_logit_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) ->
     if isinstance(labeling, LabelingNetwork | CrossFittedLabeling):
         return labeling.logit_at(X, rows)
     largest = np.finfo(np.float64).max
-    return np.clip(logit(labeling_prob_at(labeling, X, rows)), -largest, largest)
+    return np.asarray(np.clip(logit(labeling_prob_at(labeling, X, rows)), -largest, largest))
 
 
 def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, alpha: float) -> np.ndarray:
@@ -138,8 +138,8 @@ def fit_labeling(
     labeling = getattr(labeling, "labeling_", labeling)
     if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
         raise ValueError(
-            f"{type(labeling).__name__} estimates a density ratio, which only scenario='two-sample' uses. For one-sample "
-            "data pass a classifier, or labeling=None."
+            f"{type(labeling).__name__} estimates a density ratio, which only scenario='two-sample' uses. For "
+            "one-sample data pass a classifier, or labeling=None."
         )
     if _is_fitted(labeling):
         if crossfit:
@@ -207,7 +207,7 @@ def _cross_fit(
 def _is_fitted(labeling: Any) -> bool:
     if labeling is None:
         return False
-    if isinstance(labeling, LabelingNetwork | CrossFittedLabeling):
+    if not hasattr(labeling, "fit"):  # our own, and whatever else a user has that only predicts
         return True
     try:
         check_is_fitted(labeling)
@@ -222,7 +222,7 @@ def _as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = No
     if isinstance(X, SparseRows):
         return sparse.csr_array(X.matrix[everything])
     assert isinstance(X, DenseRows)
-    table = X.tensor.numpy()[everything].reshape(-1, int(np.prod(X.shape)))
+    table = X.array[everything].reshape(-1, int(np.prod(X.shape)))
     if names is None:
         return table
     import pandas as pd  # a classifier that knows column names was fitted on a data frame

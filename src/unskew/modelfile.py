@@ -62,8 +62,8 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
     version, header_length = _SIZES.unpack_from(body)
     if version != FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has model file format {version}, and this version of unskew reads format {FORMAT_VERSION}. Load it "
-            "with the version of unskew that wrote it, or a newer one."
+            f"{path} has model file format {version}, and this version of unskew reads format {FORMAT_VERSION}. Load "
+            "it with the version of unskew that wrote it, or a newer one."
         )
     header_end = _SIZES.size + header_length
     try:

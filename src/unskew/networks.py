@@ -111,7 +111,8 @@ def _draw_weights(layer: nn.Linear | nn.Conv2d, generator: Generator) -> None:
 
 def _undrawn(kind: type[nn.Module], *sizes: int, **options: Any) -> nn.Module:
     """Make a layer whose weights are not drawn yet: torch's constructor would draw from the global generator."""
-    return nn.utils.skip_init(kind, *sizes, **options)
+    layer: nn.Module = nn.utils.skip_init(kind, *sizes, **options)  # type: ignore[no-untyped-call]
+    return layer
 
 
 def _linear(shape: tuple[int, ...]) -> nn.Module:
@@ -123,7 +124,8 @@ def _kernel(shape: tuple[int, ...]) -> nn.Module:
 
 
 def _mlp(shape: tuple[int, ...]) -> nn.Module:
-    return nn.Sequential(nn.Flatten(), Perceptron(math.prod(shape), HIDDEN))
+    perceptron = Perceptron(math.prod(shape), HIDDEN)
+    return perceptron if len(shape) == 1 else nn.Sequential(nn.Flatten(), perceptron)
 
 
 def _cnn(shape: tuple[int, ...]) -> nn.Module:

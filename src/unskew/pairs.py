@@ -10,7 +10,7 @@ the same visit, so that nothing has to be kept for the backward pass but one num
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,6 +29,7 @@ def pair_sum(
     *,
     high_weight: Tensor | None = None,
     low_weight: Tensor | None = None,
+    high_among_low: bool = False,
 ) -> Tensor:
     """Sum of the surrogate over all pairs, as a differentiable scalar.
 
@@ -40,6 +41,9 @@ def pair_sum(
         The loss of a margin.
     high_weight, low_weight : tensors of shape (n_high,) and (n_low,), optional
         Factors of each score's pairs; 1 if left out.
+    high_among_low : bool
+        Pair the high scores also with each other, but none with itself: they are then low scores as well, in front of
+        those of `low`, and `low_weight` has the shape (n_high + n_low,).
 
     Examples
     --------
@@ -47,8 +51,31 @@ def pair_sum(
     >>> pair_sum(torch.tensor([1.0, 3.0]), torch.tensor([0.0]), unhinged)
     tensor(-1.)
     """
-    result: Tensor = _PairSum.apply(high, low, high_weight, low_weight, surrogate)  # type: ignore[no-untyped-call]
+    result: Tensor = _PairSum.apply(  # type: ignore[no-untyped-call]
+        high, low, high_weight, low_weight, surrogate, high_among_low
+    )
     return result
+
+
+def score_slopes(value: Tensor, high: Tensor, low: Tensor) -> tuple[Tensor, ...]:
+    """Derivatives of a value with respect to the two sets of scores it was computed from, both leaves of its graph.
+
+    It is what `torch.autograd.grad` gives. A `pair_sum` of these very scores knows it already, and is asked directly:
+    to start autograd's engine takes as long as the sum itself.
+    """
+    known: _Known | None = getattr(value.grad_fn, "known", None)
+    if known is not None and known.high is high and known.low is low:
+        return known.for_high, known.for_low
+    return torch.autograd.grad(value, (high, low), materialize_grads=True)
+
+
+class _Known(NamedTuple):
+    """The scores of a `pair_sum` and its derivatives with respect to them."""
+
+    high: Tensor
+    low: Tensor
+    for_high: Tensor
+    for_low: Tensor
 
 
 class _PairSum(torch.autograd.Function):
@@ -56,62 +83,101 @@ class _PairSum(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, high: Tensor, low: Tensor, high_weight: Tensor | None, low_weight: Tensor | None, surrogate: Surrogate
+        ctx: Any,
+        high: Tensor,
+        low: Tensor,
+        high_weight: Tensor | None,
+        low_weight: Tensor | None,
+        surrogate: Surrogate,
+        high_among_low: bool,
     ) -> Tensor:
-        a = torch.ones_like(high) if high_weight is None else high_weight.to(high.dtype)
-        b = torch.ones_like(low) if low_weight is None else low_weight.to(low.dtype)
+        all_low = torch.cat((high, low)) if high_among_low else low
+        a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
         wants_slope = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
-        wants_low_loss = ctx.needs_input_grad[3]
-        if len(high) * len(low) <= BLOCK_PAIRS:
-            loss_of_high, loss_of_low, slope_of_high, slope_of_low = _block_sums(
-                high, low, a, b, surrogate, wants_slope, wants_low_loss
-            )
-        else:
-            loss_of_high, slope_of_high = torch.zeros_like(high), torch.zeros_like(high)
-            loss_of_low, slope_of_low = torch.zeros_like(low), torch.zeros_like(low)
-            for rows, columns in _blocks(len(high), len(low)):
-                parts = high[rows], low[columns], a[rows], b[columns]
-                sums = _block_sums(*parts, surrogate, wants_slope, wants_low_loss)
-                loss_of_high[rows] += sums[0]
-                if wants_low_loss:
-                    loss_of_low[columns] += sums[1]
-                if wants_slope:
-                    slope_of_high[rows] += sums[2]
-                    slope_of_low[columns] += sums[3]
-        ctx.save_for_backward(a, b, loss_of_high, loss_of_low, slope_of_high, slope_of_low)
+        sums_of = _block_sums if high.numel() * all_low.numel() <= BLOCK_PAIRS else _sums_by_block
+        sums = sums_of(high, all_low, a, b, surrogate, wants_slope, ctx.needs_input_grad[3])
+        if high_among_low:
+            _take_out_self_pairs(sums, a, b, surrogate.at_zero)
+        loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums
+        ctx.for_weights = loss_of_high, loss_of_low
+        if slope_of_high is not None and slope_of_low is not None:
+            ctx.known = _Known(high, low, *_for_scores(slope_of_high.mul_(a), slope_of_low.mul_(b), high_among_low))
         return torch.dot(a, loss_of_high)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        a, b, loss_of_high, loss_of_low, slope_of_high, slope_of_low = ctx.saved_tensors
         needed = ctx.needs_input_grad
+        for_high_weight, for_low_weight = ctx.for_weights
         return (
-            slope_of_high * (a * grad) if needed[0] else None,
-            slope_of_low * (b * -grad) if needed[1] else None,
-            loss_of_high * grad if needed[2] else None,
-            loss_of_low * grad if needed[3] else None,
+            ctx.known.for_high * grad if needed[0] else None,
+            ctx.known.for_low * grad if needed[1] else None,
+            for_high_weight * grad if needed[2] else None,
+            for_low_weight * grad if needed[3] else None,
+            None,
             None,
         )
 
 
+def _weight_of(score: Tensor, weight: Tensor | None) -> Tensor:
+    """Weight of each score, in the dtype of the scores."""
+    if weight is None:
+        return torch.ones_like(score)
+    return weight if weight.dtype == score.dtype else weight.to(score.dtype)
+
+
+Sums = tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]
+"""Losses summed for each high score, losses for each low one, slopes for each high, slopes for each low.
+
+A slope is the derivative with respect to the score: of opposite sign for the low ones."""
+
+
+def _take_out_self_pairs(sums: Sums, a: Tensor, b: Tensor, loss_at_zero: float) -> None:
+    """Take the pairs of a high score with itself out of the losses.
+
+    Their margin is zero whatever the scores are: their loss is known, and their slopes cancel.
+    """
+    n_high = len(a)
+    loss_of_high, loss_of_low = sums[:2]
+    loss_of_high.sub_(b.narrow(0, 0, n_high), alpha=loss_at_zero)
+    if loss_of_low is not None:
+        loss_of_low.narrow(0, 0, n_high).sub_(a, alpha=loss_at_zero)
+
+
+def _for_scores(as_high: Tensor, as_low: Tensor, high_among_low: bool) -> tuple[Tensor, Tensor]:
+    """Gradients for the high and for the low scores, from those for their places in the matrix of pairs."""
+    if not high_among_low:
+        return as_high, as_low
+    high_as_low, for_low = torch.split_with_sizes(as_low, (len(as_high), len(as_low) - len(as_high)))
+    return as_high.add_(high_as_low), for_low
+
+
 def _block_sums(
-    high: Tensor,
-    low: Tensor,
-    high_weight: Tensor,
-    low_weight: Tensor,
-    surrogate: Surrogate,
-    wants_slope: bool,
-    wants_low_loss: bool,
-) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
-    """Sums over the other side of a block's losses and slopes: for each high, for each low, and the same of slopes."""
-    margin = high[:, None] - low
+    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+) -> Sums:
+    """Sums of one block, each over the weighted scores of the other side."""
+    margin = high.unsqueeze(1) - low
     loss = surrogate.value(margin)
-    loss_of_high, loss_of_low = loss @ low_weight, high_weight @ loss if wants_low_loss else None
+    loss_of_high, loss_of_low = torch.mv(loss, b), torch.mv(loss.t(), a) if wants_low_loss else None
     if not wants_slope:
         return loss_of_high, loss_of_low, None, None
     slope = surrogate.slope(margin, loss)
-    return loss_of_high, loss_of_low, slope @ low_weight, high_weight @ slope
+    # With beta = 0 the first argument is not read.
+    slope_of_low = torch.addmv(low, slope.t(), a, beta=0, alpha=-1)
+    return loss_of_high, loss_of_low, torch.mv(slope, b), slope_of_low
+
+
+def _sums_by_block(
+    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+) -> Sums:
+    """The same sums for any number of pairs, block after block."""
+    totals = torch.zeros_like(high), torch.zeros_like(low), torch.zeros_like(high), torch.zeros_like(low)
+    for rows, columns in _blocks(len(high), len(low)):
+        sums = _block_sums(high[rows], low[columns], a[rows], b[columns], surrogate, wants_slope, wants_low_loss)
+        for total, part, where in zip(totals, sums, (rows, columns, rows, columns), strict=True):
+            if part is not None:
+                total[where] += part
+    return totals
 
 
 def _blocks(n_high: int, n_low: int) -> Iterator[tuple[slice, slice]]:

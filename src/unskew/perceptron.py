@@ -1,91 +1,143 @@
-r"""The paper's multilayer perceptron, with its gradient written out so that a step is five matrix products and little else.
+r"""The paper's multilayer perceptron, and its gradient written out: a step is five matrix products and little else.
 
 Three layers, :math:`s(x) = w_3 \cdot [W_2^T [W_1^T x + b_1]_+ + b_2]_+ + b_3`. It computes what three `nn.Linear` with
-ReLU in between compute; what differs is how (decision 10): the hidden layers are stored in a width that the machine's
-vector registers divide, the ReLU works in place, and the last layer is a matrix-vector product.
+ReLU in between compute; what differs is how (decision 10).
+
+All weights are rows of one matrix, so that the optimizer has one tensor to update. The columns are the hidden nodes,
+and then a few more, which fill up the vector registers of the machine. The first of these is a node that is always 1:
+the weights that lead from it to the next layer are that layer's biases, :math:`b_2` and :math:`b_3`, so that the matrix
+products compute them and their gradients along with the rest.
 """
 
 import math
-from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
-from torch.autograd.function import once_differentiable
 
 REGISTER_WIDTH = 16
 """Floats in the widest vector register in use (AVX-512)."""
 
+before_relu = torch.ops.aten.threshold_backward.grad_input
+"""``before_relu(grad, output, 0, grad_input=out)``: the gradient before a ReLU from that behind it."""
+
 
 class Perceptron(nn.Module):
     """Two hidden layers with ReLU and one output, of shape (n,).
-
-    The stored hidden layers have some columns more than `hidden`: their weights are zero, their gradients are zero, and
-    so they stay zero. `layers` shows the weights without them.
 
     Parameters
     ----------
     n_inputs : int
     hidden : int
         Nodes of each hidden layer.
+
+    Attributes
+    ----------
+    weights : Parameter of shape (n_inputs + 1 + width + 1, width)
+        Rows of W_1, b_1, W_2 (b_2 is its row number `hidden`) and w_3 (b_3 is its entry number `hidden`). `layers`
+        shows them one by one. All else in the columns beyond `hidden` is fixed: two ones make the nodes that are always
+        1, and the rest is zero.
     """
 
     def __init__(self, n_inputs: int, hidden: int) -> None:
         super().__init__()
         self.n_inputs, self.hidden = n_inputs, hidden
-        width = REGISTER_WIDTH * math.ceil(hidden / REGISTER_WIDTH)
-        self.weight1 = nn.Parameter(torch.zeros(n_inputs, width))
-        self.bias1 = nn.Parameter(torch.zeros(width))
-        self.weight2 = nn.Parameter(torch.zeros(width, width))
-        self.bias2 = nn.Parameter(torch.zeros(width))
-        self.weight3 = nn.Parameter(torch.zeros(width))
-        self.bias3 = nn.Parameter(torch.zeros(()))
+        width = REGISTER_WIDTH * math.ceil((hidden + 1) / REGISTER_WIDTH)
+        self.weights = nn.Parameter(torch.zeros(n_inputs + 1 + width + 1, width))
+        with torch.no_grad():
+            _, b1, w2, _ = _parts(self.weights)
+            b1[hidden] = w2[hidden, hidden] = 1
+        # The fixed entries also stay fixed under autograd, for a perceptron that is part of a larger network.
+        self.weights.register_hook(self._release_fixed)  # type: ignore[no-untyped-call]
 
     def draw(self, generator: Generator) -> None:
         """Draw the weights by torch's default law for linear layers, uniform within one over the root of the fan-in."""
         fan_in = (self.n_inputs, self.n_inputs, *4 * (self.hidden,))
         with torch.no_grad():
-            for part, size in zip(self.layers(), fan_in, strict=True):
-                part.uniform_(-1 / math.sqrt(size), 1 / math.sqrt(size), generator=generator)
+            for layer, size in zip(self.layers(), fan_in, strict=True):
+                layer.uniform_(-1 / math.sqrt(size), 1 / math.sqrt(size), generator=generator)
 
     def layers(self) -> tuple[Tensor, ...]:
         """Views of W_1 (n_inputs, hidden), b_1, W_2 (hidden, hidden), b_2, w_3 (hidden,) and b_3 (a scalar)."""
         n = self.hidden
-        weights = self.weight1[:, :n], self.bias1[:n], self.weight2[:n, :n], self.bias2[:n], self.weight3[:n]
-        return (*weights, self.bias3)
+        w1, b1, w2, w3 = _parts(self.weights)
+        return w1[:, :n], b1[:n], w2[:n, :n], w2[n, :n], w3[:n], w3[n]
 
     def forward(self, x: Tensor) -> Tensor:
         """Scores of shape (n,) for inputs of shape (n, n_inputs)."""
-        score: Tensor = _Scores.apply(  # type: ignore[no-untyped-call]
-            x, self.weight1, self.bias1, self.weight2, self.bias2, self.weight3, self.bias3
-        )
-        return score
+        w1, b1, w2, w3 = _parts(self.weights)
+        return torch.mv(torch.mm(torch.mm(x, w1).add_(b1).relu_(), w2).relu_(), w3)
 
     def extra_repr(self) -> str:
         """Sizes, for printing."""
         return f"n_inputs={self.n_inputs}, hidden={self.hidden}"
 
-
-class _Scores(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor, w3: Tensor, b3: Tensor) -> Tensor:
-        hidden1 = torch.addmm(b1, x, w1).relu_()
-        hidden2 = torch.addmm(b2, hidden1, w2).relu_()
-        ctx.save_for_backward(x, w1, w2, w3, hidden1, hidden2)
-        return torch.addmv(b3, hidden2, w3)
-
-    @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, w1, w2, w3, hidden1, hidden2 = ctx.saved_tensors
-        for_w3, for_b3 = torch.mv(hidden2.t(), grad), grad.sum()
-        at2 = _where_active(torch.outer(grad, w3), hidden2)
-        for_w2, for_b2 = torch.mm(hidden1.t(), at2), at2.sum(0)
-        at1 = _where_active(torch.mm(at2, w2.t()), hidden1)
-        for_w1, for_b1 = torch.mm(x.t(), at1), at1.sum(0)
-        for_x = torch.mm(at1, w1.t()) if ctx.needs_input_grad[0] else None
-        return for_x, for_w1, for_b1, for_w2, for_b2, for_w3, for_b3
+    def _release_fixed(self, gradient: Tensor) -> Tensor:
+        gradient = gradient.clone()
+        gradient[:-1, self.hidden].zero_()
+        return gradient
 
 
-def _where_active(grad: Tensor, hidden: Tensor) -> Tensor:
-    """Gradient before a ReLU, in place: zero where its output is zero."""
-    return torch.ops.aten.threshold_backward.grad_input(grad, hidden, 0, grad_input=grad)
+class PerceptronPullback:
+    """Scores of a perceptron and, from the slopes of a risk at these scores, the gradient of its weights.
+
+    The same as autograd gives, in fewer and larger operations and in memory that is allocated once. One pull-back
+    serves one training: `gradients` belongs to the last call of `scores`, and the next call overwrites both.
+
+    Parameters
+    ----------
+    perceptron : Perceptron
+    batch_size : int
+        Rows at most.
+    """
+
+    def __init__(self, perceptron: Perceptron, batch_size: int) -> None:
+        weights = perceptron.weights.detach()
+        self.w1, self.b1, self.w2, self.w3 = _parts(weights)
+        self.gradient = torch.zeros_like(weights)
+        self.for_w1, self.for_b1, self.for_w2, self.for_w3 = _parts(self.gradient)
+        hidden = perceptron.hidden
+        self.into_second_one = self.for_w2[:, hidden]
+        # From the first hidden layer no gradient comes to the node that is always 1: its column here stays zero.
+        self.back_through_w2 = torch.zeros_like(self.w2)
+        self.from_nodes, self.to_nodes = self.w2[:hidden], self.back_through_w2[:, :hidden].t()
+        self.memory = torch.zeros(3, batch_size, weights.shape[1])
+        self._use_rows(batch_size)
+
+    def scores(self, x: Tensor) -> Tensor:
+        """Scores of shape (n,) for inputs of shape (n, n_inputs)."""
+        if len(x) != len(self.hidden1):
+            self._use_rows(len(x))
+        self.x = x
+        # A product and then the bias in place is faster than addmm, which first fills its result with the bias.
+        torch.mm(x, self.w1, out=self.hidden1).add_(self.b1).relu_()
+        torch.mm(self.hidden1, self.w2, out=self.hidden2).relu_()
+        return torch.mv(self.hidden2, self.w3)
+
+    def gradients(self, slope: Tensor) -> list[Tensor]:
+        """Gradient of the weights, from the derivative of the risk with respect to each score."""
+        # The gradient before the second ReLU is `active` times w_3; the factor is left to the small matrices. It takes
+        # the place of the nodes, which are not needed any more: the fewer arrays, the more of them stay in the cache.
+        active = before_relu(slope.unsqueeze(1), self.hidden2, 0, grad_input=self.hidden2)
+        torch.mm(self.hidden1.t(), active, out=self.for_w2)
+        # Where a node is active it is linear, hidden2 = hidden1 @ w2: its sum with `slope` is in this product already.
+        torch.sum(self.w2 * self.for_w2, 0, out=self.for_w3)
+        self.for_w2.mul_(self.w3)
+        self.into_second_one.zero_()  # the node that is always 1 stays so
+        # A product with a matrix whose rows lie one after another is faster by more than it takes to turn it.
+        torch.mul(self.from_nodes, self.w3, out=self.to_nodes)
+        at1 = torch.mm(active, self.back_through_w2, out=self.at1)
+        before_relu(at1, self.hidden1, 0, grad_input=at1)
+        torch.mm(self.x.t(), at1, out=self.for_w1)
+        torch.sum(at1, 0, out=self.for_b1)
+        return [self.gradient]
+
+    def _use_rows(self, n: int) -> None:
+        """Set the views of the memory for a batch of n rows."""
+        self.hidden1, self.hidden2, self.at1 = self.memory[:, :n]
+
+
+def _parts(weights: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Views of W_1 (n_inputs, width), b_1 (width,), W_2 (width, width) and w_3 (width,) in a matrix of all weights."""
+    n_rows, width = weights.shape
+    w1, b1, w2, w3 = torch.split_with_sizes(weights, (n_rows - width - 2, 1, width, 1))
+    return w1, b1[0], w2, w3[0]

@@ -5,6 +5,8 @@ the factor in front of it and the constant behind it need the prior and the labe
 `absolute_auc_risk` adds them where they are known.
 """
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
@@ -29,14 +31,9 @@ def distinct_pair_mean(
     score: Tensor, surrogate: Surrogate, *, high_weight: Tensor | None = None, low_weight: Tensor | None = None
 ) -> Tensor:
     r"""Mean over the pairs n != m of one sample of :math:`a_n b_m \ell(s_n - s_m)`; needs two scores or more."""
-    n = len(score)
-    total = pair_sum(score, score, surrogate, high_weight=high_weight, low_weight=low_weight)
-    weight_of_self = score.new_ones(n)
-    for weight in (high_weight, low_weight):
-        if weight is not None:
-            weight_of_self = weight_of_self * weight
-    # A pair with itself has margin zero whatever the scores are: its loss is known, and its gradients cancel.
-    return (total - surrogate.at_zero * weight_of_self.sum()) / (n * (n - 1))
+    n, no_others = len(score), score[:0]
+    total = pair_sum(score, no_others, surrogate, high_weight=high_weight, low_weight=low_weight, high_among_low=True)
+    return total / (n * (n - 1))
 
 
 def pn_auc_risk(positive: Tensor, negative: Tensor, surrogate: str | Surrogate = sigmoid) -> Tensor:
@@ -80,16 +77,13 @@ def confidence_auc_risk(
     tensor(0.2500)
     """
     surrogate = _symmetric(surrogate)
-    n_labeled, n_unlabeled = len(labeled), len(unlabeled)
+    n_labeled, n_unlabeled = labeled.numel(), unlabeled.numel()
     if n_labeled < 2:  # with one labeled score there is no pair of two labeled ones
         return (1 - alpha) * pair_mean(labeled, unlabeled, surrogate, high_weight=weight)
-    # Both terms in one sum over everything, p = alpha p^l + (1 - alpha) p^u, and the pairs n = m taken out again.
-    share_labeled, share_unlabeled = alpha / (n_labeled - 1), (1 - alpha) / n_unlabeled
-    share = torch.cat(
-        (labeled.new_full((n_labeled,), share_labeled), labeled.new_full((n_unlabeled,), share_unlabeled))
-    )
-    total = pair_sum(labeled, torch.cat((labeled, unlabeled)), surrogate, high_weight=weight, low_weight=share)
-    return (total - surrogate.at_zero * share_labeled * weight.sum()) / n_labeled
+    # Both terms in one sum over everything, p = alpha p^l + (1 - alpha) p^u.
+    share_labeled, share_unlabeled = alpha / (n_labeled * (n_labeled - 1)), (1 - alpha) / (n_labeled * n_unlabeled)
+    share = _two_levels(n_labeled, n_unlabeled, share_labeled, share_unlabeled, labeled.dtype, labeled.device)
+    return pair_sum(labeled, unlabeled, surrogate, high_weight=weight, low_weight=share, high_among_low=True)
 
 
 def nonsymmetric_auc_risk(
@@ -167,12 +161,23 @@ def absolute_auc_risk(
     return factor * bracket - constant
 
 
+@lru_cache(maxsize=8)
+def _two_levels(
+    n_first: int, n_second: int, first: float, second: float, dtype: torch.dtype, device: torch.device
+) -> Tensor:
+    """Vector of `first`, n_first times, and then of `second`; kept, because every step of a training needs the same."""
+    with torch.inference_mode(False):  # a vector made while validating must serve in training as well
+        levels = torch.full((n_first + n_second,), second, dtype=dtype, device=device)
+        levels[:n_first] = first
+    return levels
+
+
 def _symmetric(surrogate: str | Surrogate) -> Surrogate:
     surrogate = as_surrogate(surrogate)
     if not surrogate.symmetric:
         raise ValueError(
-            f"this risk needs a symmetric surrogate (sigmoid, ramp, unhinged), but {surrogate.name!r} is not symmetric: "
-            "its positive-positive term is no constant. Use unskew.risk.nonsymmetric_auc_risk (one-sample) or "
-            "unskew.risk.nonsymmetric_two_sample_auc_risk."
+            "this risk needs a symmetric surrogate (sigmoid, ramp, unhinged), but "
+            f"{surrogate.name!r} is not symmetric: its positive-positive term is no constant. Use "
+            "unskew.risk.nonsymmetric_auc_risk (one-sample) or unskew.risk.nonsymmetric_two_sample_auc_risk."
         )
     return surrogate

@@ -26,28 +26,26 @@ class Rows(ABC):
 
     @abstractmethod
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        """Rows of these numbers, as a tensor; written to `out` where that is given and saves an allocation."""
+        """Rows of these numbers, as a tensor; written to `out`, of their shape, where that saves an allocation."""
 
 
 class DenseRows(Rows):
-    """Rows of an array, which is not copied."""
+    """Rows of an array, which is not copied (unless it is not float32 yet)."""
 
     def __init__(self, array: np.ndarray) -> None:
-        with warnings.catch_warnings():
-            # torch warns that it could write to a read-only (memory-mapped) array; nothing here ever does.
-            warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-            self.tensor = torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
-        self.shape = tuple(self.tensor.shape[1:])
+        self.array = np.ascontiguousarray(array, dtype=np.float32)
+        self.shape = self.array.shape[1:]
+        with warnings.catch_warnings():  # torch warns of an array that is read-only; it is not written to
+            warnings.simplefilter("ignore", UserWarning)
+            self._tensor = torch.from_numpy(self.array)
 
     def __len__(self) -> int:
         """Count of rows."""
-        return len(self.tensor)
+        return len(self.array)
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         """Rows of these numbers; see `Rows.take`."""
-        if out is None:
-            return self.tensor.index_select(0, index)
-        return torch.index_select(self.tensor, 0, index, out=out[: len(index)])
+        return torch.index_select(self._tensor, 0, index, out=out)
 
 
 class SparseRows(Rows):

@@ -68,7 +68,7 @@ def check_labels(y: np.ndarray) -> np.ndarray:
             f"unlabeled, but {int((~allowed).sum())} of {len(y)} entries are something else (first: {y[row]!r} at row "
             f"{row}). Unlabeled instances, known negatives among them, are 0."
         )
-    labeled = np.asarray(y) == 1
+    labeled: np.ndarray = np.asarray(y) == 1
     n_labeled = int(labeled.sum())
     if n_labeled == 0:
         raise TooFewLabeled(
@@ -76,8 +76,8 @@ def check_labels(y: np.ndarray) -> np.ndarray:
         )
     if n_labeled == len(y):
         raise ValueError(
-            f"y must have unlabeled instances (class 0), but all {len(y)} entries are 1. Add instances whose class is "
-            "unknown: ranking needs something to rank the labeled ones against."
+            f"y must have unlabeled instances (class 0), but all are labeled (n_samples={len(y)}). Add instances whose "
+            "class is unknown: ranking needs something to rank the labeled ones against."
         )
     return labeled
 
@@ -106,9 +106,9 @@ def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
         first = bad[0]
         found = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
         raise ValueError(
-            f"confidence must lie in [0, 1] on every labeled row, but {bad.size} of {values.size} do not (first: {found} "
-            f"at row {rows[first]}). Scores on another scale may be mapped into [0, 1] by any strictly increasing "
-            "function: the best ranking stays the same (Prop. 4.1)."
+            f"confidence must lie in [0, 1] on every labeled row, but {bad.size} of {values.size} do not (first: "
+            f"{found} at row {rows[first]}). Scores on another scale may be mapped into [0, 1] by any strictly "
+            "increasing function: the best ranking stays the same (Prop. 4.1)."
         )
     if not values.any():
         raise ValueError(
@@ -158,8 +158,8 @@ def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -
     column_name = repr(str(names[where[0]])) if names is not None else str(where[0] if len(where) == 1 else where)
     found = what or ("NaN" if np.isnan(value) else f"infinity ({value})")
     raise ValueError(
-        f"Input X must be finite, but it contains {found}: {int(bad.sum())} entries, the first in column {column_name}, "
-        f"row {row}. Impute missing values (sklearn.impute.SimpleImputer) and clip infinite ones before fitting."
+        f"Input X must be finite, but it contains {found}: {int(bad.sum())} entries, the first in column "
+        f"{column_name}, row {row}. Impute missing values (sklearn.impute.SimpleImputer) and clip infinite ones first."
     )
 
 

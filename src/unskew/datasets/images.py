@@ -61,7 +61,7 @@ def read_idx(path: Path) -> np.ndarray:
     shape = np.frombuffer(content[4:header], ">u4") if n_dims and len(content) >= header else np.array([-1])
     if len(content) - header != int(np.prod(shape, dtype=np.int64)):
         raise ValueError(
-            f"{path} is no whole idx file: it begins with {content[:4]!r} and has {len(content)} bytes where its header "
-            f"says {header + int(np.prod(shape, dtype=np.int64)) if n_dims else 'nothing'}. Get it again."
+            f"{path} is no whole idx file: it begins with {content[:4]!r} and has {len(content)} bytes where its "
+            f"header says {header + int(np.prod(shape, dtype=np.int64)) if n_dims else 'nothing'}. Get it again."
         )
     return np.frombuffer(content, np.uint8, offset=header).reshape(shape)

@@ -71,11 +71,11 @@ class ToyLaw:
 
         Implements: Eq. (98).
         """
-        return self.propensity(X) * self.posterior(X)
+        return np.asarray(self.propensity(X) * self.posterior(X))
 
     def density_ratio(self, X: np.ndarray) -> np.ndarray:
         """p(x|o=1) / p(x)."""
-        return self.labeling_prob(X) / self.alpha
+        return np.asarray(self.labeling_prob(X) / self.alpha)
 
     def linear_margins(self, direction: Any) -> tuple[tuple[float, float, float], ...]:
         """Share, mean and deviation of each Gaussian part of s(x^p) - s(x^n), for the score s(x) = direction . x."""

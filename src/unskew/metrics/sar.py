@@ -18,7 +18,7 @@ from unskew.metrics.ranking import share_above
 from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels
 from unskew.weights import inverse_labeling_weight
 
-BOOTSTRAP_DRAWS = 1000
+BOOTSTRAP_DRAWS = 500
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def sar_auc(
     random_state: Any = None,
     *,
     interval: str = "u-statistic",
-    clip: float = 0.01,
+    clip: float = 0.0,
 ) -> SarAUC:
     r"""AUC estimated from PU data with confidence, without negatives.
 
@@ -116,8 +116,9 @@ def sar_auc(
         Draws of the bootstrap.
     interval : {"u-statistic", "bootstrap"}
         From the variance of the U-statistic's projection (the default, see decision 5), or from resampled rows.
-    clip : float in (0, 1)
-        Labeling probabilities below are raised to it.
+    clip : float in [0, 1)
+        Labeling probabilities below are raised to it. With the true probabilities 0 is right; estimated ones need some
+        (the rankers use 0.01), because one that is far too small would outweigh all others.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def sar_curves(
     labeling_prob: Any,
     scenario: str = "one-sample",
     *,
-    clip: float = 0.01,
+    clip: float = 0.0,
 ) -> SarCurves:
     r"""ROC and precision-recall curves estimated from PU data with confidence, without negatives.
 
@@ -214,12 +215,14 @@ def _read(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str
     if labeled.sum() < 2:
         raise TooFewLabeled("an AUC without negatives needs at least two labeled instances, but there is one.")
     prob = labeling_prob[labeled].astype(np.float64)
-    bad = np.flatnonzero(~((prob >= 0) & (np.isfinite(prob)) & ((prob <= 1) | (scenario == "two-sample"))))
+    raised = np.maximum(prob, clip)
+    bad = np.flatnonzero(~((raised > 0) & np.isfinite(raised) & ((raised <= 1) | (scenario == "two-sample"))))
     if bad.size:
         raise ValueError(
-            "labeling_prob must be a probability on every labeled row (a finite density ratio >= 0 in the two-sample "
-            f"scenario), but {bad.size} of {prob.size} are not (first: {prob[bad[0]]} at row "
-            f"{np.flatnonzero(labeled)[bad[0]]})."
+            "labeling_prob must lie in (0, 1] on every labeled row (a density ratio above 0 in the two-sample "
+            f"scenario), but {bad.size} of {prob.size} do not (first: {prob[bad[0]]} at row "
+            f"{np.flatnonzero(labeled)[bad[0]]}). "
+            "Pass clip=0.01 to raise those that are too small."
         )
     weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
     score = score.astype(np.float64)
@@ -282,9 +285,16 @@ def _projected_interval(sample: _Sample, estimate: float, level: float) -> tuple
 
 
 def _logit_interval(estimate: float, error: float, effective: float, level: float) -> tuple[float, float]:
-    inside = float(np.clip(estimate, 1e-6, 1 - 1e-6))
+    """Symmetric on the scale of the logit, with Student's quantile for as many degrees as the weights are worth.
+
+    Within two standard errors of 0 or 1 the logit's slope says nothing any more: it is then taken two errors away.
+    """
+    away = min(2 * error, 0.5)
+    inside = float(np.clip(estimate, max(away, 1e-9), min(1 - away, 1 - 1e-9)))
     half_width = student.ppf((1 + level) / 2, max(1.0, effective - 1)) * error / (inside * (1 - inside))
-    return float(expit(logit(inside) - half_width)), float(expit(logit(inside) + half_width))
+    low, high = expit(logit(inside) - half_width), expit(logit(inside) + half_width)
+    clipped = float(np.clip(estimate, 0, 1))
+    return min(float(low), clipped), max(float(high), clipped)
 
 
 def _bootstrap_interval(sample: _Sample, level: float, rng: np.random.RandomState) -> tuple[float, float]:

@@ -64,7 +64,8 @@ def make(name: str, **parameters: Any) -> Ranker:
     for parameter in parameters:
         if parameter not in known:
             raise TypeError(
-                f"{kind.__name__} has no parameter {parameter!r}, only {', '.join(known)}.{closest_name(parameter, known)}"
+                f"{kind.__name__} has no parameter {parameter!r}, only {', '.join(known)}."
+                f"{closest_name(parameter, known)}"
             )
     return kind(**parameters)
 

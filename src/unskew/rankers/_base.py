@@ -34,7 +34,7 @@ from unskew.weights import inverse_labeling_weight
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Ranker(ClassifierMixin, BaseEstimator, ABC):
     """Rank instances by how likely they are positive, from labeled and unlabeled ones.
 
     Parameters
@@ -130,7 +130,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         fitted._fit(X, y, confidence, validation)
         for name in [each for each in vars(self) if each.endswith("_")]:
             delattr(self, name)
-        vars(self).update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
+        for name, value in vars(fitted).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -140,7 +142,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Class of each instance: 1 where the score reaches `threshold_`, else 0."""
-        return np.where(self.decision_function(X) >= self.threshold_, self.classes_[1], self.classes_[0])
+        reached: np.ndarray = self.decision_function(X) >= self.threshold_
+        return np.asarray(self.classes_[reached.astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """AUC of the scores against `y`, read as the true class.
@@ -247,7 +250,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         features = check_features(self, X, reset=False)
         if len(np.asarray(y)) != features.shape[0]:
             raise ValueError(
-                f"validation must have one label per row, but X has {features.shape[0]} rows and y {len(np.asarray(y))}."
+                f"validation must have one label per row, but X has {features.shape[0]} rows and y has "
+                f"{len(np.asarray(y))}."
             )
         return self._assemble(features, np.asarray(y), confidence)
 
@@ -265,7 +269,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         rows = as_rows(check_features(self, X, reset=False))
         if rows.shape != tuple(self.input_shape_):
             raise ValueError(
-                f"X must have rows of shape {tuple(self.input_shape_)}, as in training, but they have shape {rows.shape}."
+                f"X must have rows of shape {tuple(self.input_shape_)}, as in training, but they have shape "
+                f"{rows.shape}."
             )
         return rows
 
@@ -284,7 +289,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         else:  # Elkan and Noto (2008): under SCAR, labeled instances have u = c on average where classes separate
             prior = min(1.0, factor / float(np.maximum(divisor, self.clip).mean()))
         rows = np.concatenate([data.labeled_rows, data.unlabeled_rows]) if one_sample else data.unlabeled_rows
-        self.threshold_ = float(np.quantile(self._score(data.X, rows), 1 - prior, method="higher"))
+        self.threshold_ = _cut(self._score(data.X, rows), prior)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -327,3 +332,12 @@ class LabelingRanker(Ranker):
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         return self._to_score(labeling_logit_at(self.labeling_, X, rows))
+
+
+def _cut(score: np.ndarray, share: float) -> float:
+    """Threshold that this share of the scores reaches, halfway between two of them so that rounding does not decide."""
+    if len(score) == 1:
+        return float(score[0])
+    n_below = min(max(round((1 - share) * len(score)), 1), len(score) - 1)
+    ordered = np.partition(score, (n_below - 1, n_below))
+    return float((ordered[n_below - 1] + ordered[n_below]) / 2)

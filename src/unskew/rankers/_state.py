@@ -36,7 +36,7 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "parameters": _plain_parameters(ranker),
         "custom_network": callable(ranker.network),
         "input_shape": list(ranker.input_shape_),
-        "n_features_in": ranker.n_features_in_,
+        "n_features_in": getattr(ranker, "n_features_in_", None),  # images have none, as in scikit-learn
         "feature_names": [str(name) for name in getattr(ranker, "feature_names_in_", [])] or None,
         "training": ranker.training_summary_,
         "history": [list(epoch) for epoch in getattr(ranker, "history_", [])],
@@ -61,7 +61,8 @@ def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Calla
         raise ValueError(f"{path} says itself what its network is ({parameters['network']!r}): leave out network=.")
     ranker = kind(**parameters)
     ranker.input_shape_ = tuple(header["input_shape"])
-    ranker.n_features_in_ = header["n_features_in"]
+    if header["n_features_in"] is not None:
+        ranker.n_features_in_ = header["n_features_in"]
     if header["feature_names"]:
         ranker.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     ranker.classes_ = np.array([0, 1])

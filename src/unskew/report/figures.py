@@ -1,0 +1,122 @@
+"""Pictures, as SVG text that goes into a page or PNG bytes that go into a file."""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from unskew.errors import MissingExtra
+from unskew.metrics import SarAUC, SarCurves
+from unskew.records import Epoch
+
+BLUE, ORANGE, GREY, DARK = "#2a6fbb", "#d9822b", "#b8bec6", "#30363d"
+_STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#8b949e",
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "svg.hashsalt": "unskew",  # the same picture gives the same file
+}
+
+
+def as_svg(figure: Any) -> str:
+    """The figure as an SVG element, without the XML prologue."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
+
+
+def as_png(figure: Any) -> bytes:
+    """The figure as a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=150, bbox_inches="tight")
+    return buffer.getvalue()
+
+
+@contextmanager
+def new_figure(n_panels: int, *, panel: tuple[float, float] = (3.6, 3.0)) -> Iterator[tuple[Any, Sequence[Any]]]:
+    """A figure with panels side by side, in the house style; nothing global is left changed."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtra("pictures need matplotlib. Install it with: pip install 'unskew[plots]'") from error
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(panel[0] * n_panels, panel[1]), layout="constrained")
+        yield figure, np.atleast_1d(figure.subplots(1, n_panels)).tolist()
+
+
+def draw_aucs(axes: Any, true: Mapping[str, float], estimated: Mapping[str, SarAUC]) -> None:
+    """True AUC of each method beside the estimate and its interval."""
+    for place, name in enumerate(true):
+        estimate = estimated[name]
+        first = place == 0
+        axes.plot([estimate.low, estimate.high], [place, place], color=BLUE, linewidth=4, alpha=0.35)
+        axes.plot(estimate.auc, place, "o", color=BLUE, label="estimated without negatives" if first else None)
+        axes.plot(true[name], place, "D", color=ORANGE, label="true" if first else None)
+    axes.set_yticks(range(len(true)), list(true))
+    axes.set_ylim(len(true) - 0.4, -0.6)
+    axes.set_xlabel("AUC")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+
+
+def draw_roc(axes: Any, estimated: SarCurves, true: tuple[np.ndarray, np.ndarray]) -> None:
+    """ROC curve estimated without negatives, and the true one."""
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
+    axes.plot(*true, color=ORANGE, label="true")
+    axes.plot(estimated.fpr, estimated.tpr, color=BLUE, label="estimated without negatives")
+    axes.set_xlabel("false positive rate")
+    axes.set_ylabel("true positive rate")
+    axes.legend(loc="lower right")
+
+
+def draw_precision(axes: Any, estimated: SarCurves, true: tuple[np.ndarray, np.ndarray]) -> None:
+    """Precision over recall estimated without negatives, and the true one."""
+    axes.plot(*true, color=ORANGE, label="true")
+    axes.plot(estimated.tpr, estimated.precision, color=BLUE, label="estimated without negatives")
+    axes.set_xlabel("recall")
+    axes.set_ylabel("precision")
+    axes.set_ylim(0, 1.05)
+    axes.legend(loc="lower left")
+
+
+def draw_history(axes: Any, history: Sequence[Epoch], best_epoch: int) -> None:
+    """Training and validation risk by epoch, and the epoch that was kept."""
+    epochs = [row.epoch for row in history]
+    axes.plot(epochs, [row.train_risk for row in history], color=GREY, label="training")
+    axes.plot(epochs, [row.validation_risk for row in history], color=BLUE, label="validation")
+    axes.axvline(best_epoch, color=DARK, linewidth=0.8, linestyle=":", label="kept")
+    axes.set_xlabel("epoch")
+    axes.set_ylabel("risk")
+    axes.legend()
+
+
+def draw_weights(axes: Any, weight: np.ndarray) -> None:
+    """How the weights of the labeled instances are spread."""
+    low, high = weight[weight > 0].min(), weight.max()
+    axes.hist(weight, bins=np.geomspace(low * 0.99, high * 1.01, 25), color=BLUE)
+    axes.set_xscale("log")
+    axes.set_xlabel("weight: confidence / labeling probability")
+    axes.set_ylabel("labeled instances")
+
+
+def label_key(axes: Any) -> None:
+    """Name the colors of `draw_labels` below the panel."""
+    for color, label in ((BLUE, "labeled"), (GREY, "unlabeled")):
+        axes.plot([], [], "o", color=color, label=label)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2)
+
+
+def draw_labels(axes: Any, X: np.ndarray, labeled: np.ndarray, size: np.ndarray, title: str) -> None:
+    """Labeled instances among the others in the plane, as large as they count."""
+    axes.scatter(*X[~labeled].T, s=2, color=GREY, linewidths=0, rasterized=True)
+    axes.scatter(*X[labeled].T, s=14 * size, color=BLUE, alpha=0.55, linewidths=0)
+    axes.set_title(title)
+    axes.set_xticks([])
+    axes.set_yticks([])

@@ -1,0 +1,24 @@
+"""Small data and quick parameters that many tests share."""
+
+import numpy as np
+import pytest
+
+from unskew.datasets import toy
+
+QUICK = {"network": "linear", "learning_rate": 0.02, "max_epochs": 5, "random_state": 0}
+"""Parameters for tests about anything but how well training goes."""
+
+
+@pytest.fixture
+def toy_data():
+    return toy.draw(300, random_state=0)
+
+
+@pytest.fixture
+def five_labeled():
+    """A table in which just five rows are labeled."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(80, 3))
+    X[:5] += 1
+    y = np.r_[np.ones(5, int), np.zeros(75, int)]
+    return X, y, np.where(y == 1, 0.8, np.nan)

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from unskew.datasets import toy
+from unskew.density_ratio import ULSIF, ratio_from_odds
+from unskew.errors import TooFewLabeled
+
+
+def test_ratio_from_odds_is_exact_for_the_true_classifier():
+    law = toy.ToyLaw()
+    X = np.random.RandomState(0).normal(size=(50, 2))
+    ratio, alpha = law.density_ratio(X), 0.3
+    # Two samples with share alpha of labeled: p(o=1|x) = alpha w / (alpha w + 1 - alpha).
+    prob = alpha * ratio / (alpha * ratio + 1 - alpha)
+    np.testing.assert_allclose(ratio_from_odds(prob, alpha), ratio)
+    assert np.isfinite(ratio_from_odds(np.array([1.0]), alpha)).all()
+
+
+def test_ulsif_finds_the_ratio_of_two_gaussians():
+    rng = np.random.RandomState(0)
+    high, low = rng.normal(0.5, 0.8, size=(400, 1)), rng.normal(0, 1, size=(4000, 1))
+    X, y = np.concatenate([high, low]), np.repeat([1, 0], [400, 4000])
+    model = ULSIF(random_state=0).fit(X, y)
+    at = np.linspace(-1, 2, 25)[:, None]
+    true = (np.exp(-((at - 0.5) ** 2) / (2 * 0.64)) / 0.8 / np.exp(-(at**2) / 2)).ravel()
+    estimate = model.density_ratio(at)
+    assert (estimate >= 0).all()
+    assert np.abs(estimate - true).mean() < 0.1
+    # The mean of the ratio over the denominator is one.
+    assert model.density_ratio(low).mean() == pytest.approx(1, abs=0.05)
+
+
+def test_ulsif_needs_two_labeled():
+    with pytest.raises(TooFewLabeled, match="at least two labeled instances, but there are 1"):
+        ULSIF().fit(np.zeros((5, 1)), [1, 0, 0, 0, 0])

@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unskew
+from conftest import QUICK
+from unskew.datasets import toy
+from unskew.errors import TooFewLabeled
+from unskew.labeling import CrossFittedLabeling, LabelingNetwork
+
+
+def fit(data, **parameters):
+    ranker = unskew.make("conf-auc", **{**QUICK, **parameters})
+    return ranker.fit(data.X, data.labeled, confidence=data.confidence)
+
+
+def test_default_is_a_network_whose_probability_is_the_sigmoid_of_the_ntc_score(toy_data):
+    ntc = unskew.make("ntc", **QUICK).fit(toy_data.X, toy_data.labeled)
+    assert isinstance(ntc.labeling_, LabelingNetwork)
+    prob = ntc.labeling_.predict_proba(toy_data.X)
+    np.testing.assert_allclose(prob.sum(axis=1), 1)
+    np.testing.assert_allclose(prob[:, 1], 1 / (1 + np.exp(-ntc.decision_function(toy_data.X))))
+    np.testing.assert_allclose(ntc.labeling_.predict_proba(torch.from_numpy(toy_data.X)), prob)
+    assert ntc.history_ == ntc.labeling_.history
+
+
+def test_the_network_learns_the_true_labeling_probability():
+    data = toy.draw(20_000, random_state=1)
+    ntc = unskew.make("ntc", learning_rate=3e-3, max_epochs=30, random_state=0).fit(data.X, data.labeled)
+    error = np.abs(ntc.labeling_prob(data.X) - data.labeling_prob)
+    assert error.mean() < 0.01
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [LogisticRegression(), RandomForestClassifier(20), make_pipeline(StandardScaler(), LogisticRegression())],
+)
+def test_any_classifier_may_estimate_it_and_is_seeded(classifier, toy_data):
+    first, second = fit(toy_data, labeling=classifier), fit(toy_data, labeling=classifier)
+    np.testing.assert_array_equal(first.decision_function(toy_data.X), second.decision_function(toy_data.X))
+    assert type(first.labeling_) is type(classifier)
+    assert first.labeling_ is not classifier
+    np.testing.assert_allclose(
+        first.labeling_prob(toy_data.X),
+        first.labeling_.predict_proba(toy_data.X.astype(np.float32))[:, 1],
+    )
+
+
+def test_a_fitted_one_is_used_as_it_is(toy_data):
+    lent = LogisticRegression().fit(toy_data.X, toy_data.labeled)
+    coefficients = lent.coef_.copy()
+    assert fit(toy_data, labeling=lent).labeling_ is lent
+    np.testing.assert_array_equal(lent.coef_, coefficients)
+    ntc = unskew.make("ntc", **QUICK).fit(toy_data.X, toy_data.labeled)
+    assert fit(toy_data, labeling=ntc).labeling_ is ntc.labeling_
+    assert fit(toy_data, labeling=ntc.labeling_).labeling_ is ntc.labeling_
+    # A clone of the ranker refits a classifier, as scikit-learn's clones do, but keeps a lent network.
+    kept = clone(unskew.make("conf-auc", labeling=ntc.labeling_, **QUICK))
+    np.testing.assert_array_equal(kept.labeling.predict_proba(toy_data.X), ntc.labeling_.predict_proba(toy_data.X))
+
+
+def test_a_classifier_fitted_on_a_data_frame_gets_its_column_names(toy_data):
+    import pandas as pd
+
+    frame = pd.DataFrame(toy_data.X, columns=["a", "b"])
+    lent = LogisticRegression().fit(frame, toy_data.labeled)
+    ranker = unskew.make("conf-auc", labeling=lent, **QUICK).fit(
+        frame, toy_data.labeled, confidence=toy_data.confidence
+    )
+    np.testing.assert_allclose(ranker.labeling_prob(frame), lent.predict_proba(frame)[:, 1], rtol=1e-5)
+
+
+class Memory(LogisticRegression):
+    """A classifier that is sure of whatever row it was fitted with: in-sample it says 1, else 0.2."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        self.seen_ = {row.tobytes() for row in np.asarray(X)}
+        return self
+
+    def predict_proba(self, X):
+        prob = np.array([1.0 if row.tobytes() in self.seen_ else 0.2 for row in np.asarray(X)])
+        return np.column_stack([1 - prob, prob])
+
+
+def test_crossfit_gives_out_of_fold_probabilities(toy_data):
+    in_sample = fit(toy_data, labeling=Memory())
+    honest = fit(toy_data, labeling=Memory(), crossfit=3)
+    assert isinstance(honest.labeling_, CrossFittedLabeling)
+    assert len(honest.labeling_.folds) == 3
+    confidence, alpha = toy_data.confidence[toy_data.labeled == 1], toy_data.labeled.mean()
+    # In-sample the training weights are r / 1, out-of-fold all are r / 0.2: the prior follows.
+    assert honest.prior_ == pytest.approx(alpha * confidence.mean() / 0.2)
+    assert in_sample.prior_ < 0.5 * honest.prior_
+    # No fold saw a held-out or new row, and each training row was seen by two of the three.
+    new = toy_data.X + 1
+    np.testing.assert_allclose(honest.labeling_.predict_proba(new)[:, 1], 0.2)
+
+
+def test_crossfit_with_networks(toy_data):
+    ranker = fit(toy_data, crossfit=2)
+    folds = [fold.predict_proba(toy_data.X) for fold in ranker.labeling_.folds]
+    np.testing.assert_allclose(ranker.labeling_.predict_proba(toy_data.X), np.mean(folds, axis=0))
+    ntc = unskew.make("ntc", crossfit=2, **QUICK).fit(toy_data.X, toy_data.labeled)
+    mean = ntc.labeling_.predict_proba(toy_data.X)[:, 1]
+    np.testing.assert_allclose(ntc.decision_function(toy_data.X), np.log(mean / (1 - mean)), rtol=1e-6)
+
+
+def test_crossfit_tells_what_it_cannot_do(toy_data, five_labeled):
+    lent = LogisticRegression().fit(toy_data.X, toy_data.labeled)
+    with pytest.raises(ValueError, match="crossfit=3 fits the labeling model anew .*, but the given one is fitted"):
+        fit(toy_data, labeling=lent, crossfit=3)
+    X, y, confidence = five_labeled
+    with pytest.raises(
+        TooFewLabeled, match="crossfit=3 needs at least 6 labeled instances for training, but there are 3"
+    ):
+        unskew.make("conf-auc", crossfit=3, **QUICK).fit(X, y, confidence=confidence)
+
+
+def test_a_density_ratio_is_for_two_samples(toy_data):
+    with pytest.raises(ValueError, match="ULSIF estimates a density ratio, which only scenario='two-sample' uses"):
+        fit(toy_data, labeling=unskew.ULSIF())
+    data = toy.draw_two_samples(60, 400, random_state=0)
+    ranker = fit(data, labeling=unskew.ULSIF(), scenario="two-sample")
+    np.testing.assert_allclose(
+        ranker.labeling_prob(data.X), ranker.labeling_.density_ratio(data.X.astype(np.float32)), rtol=1e-6
+    )
+
+
+def test_two_sample_weights_use_the_ratio_of_the_network():
+    data = toy.draw_two_samples(400, 4000, random_state=0)
+    ranker = unskew.make("conf-auc", scenario="two-sample", learning_rate=3e-3, max_epochs=40, random_state=0)
+    ranker.fit(data.X, data.labeled, confidence=data.confidence)
+    labeled = data.labeled == 1
+    ratio = ranker.labeling_prob(data.X[labeled])
+    assert np.corrcoef(np.log(ratio), np.log(data.labeling_prob[labeled]))[0, 1] > 0.9
+    assert ranker.prior_ == pytest.approx(data.law.prior, rel=0.3)
+    assert np.isnan(ranker.label_freq_)

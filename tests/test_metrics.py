@@ -1,0 +1,178 @@
+"""Metrics against loops by hand, scikit-learn, and the truth of the toy law."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from unskew.datasets import toy
+from unskew.metrics import auc, mean_over_priors, not_worse_than_best, paired_t_test, sar_auc, sar_curves
+
+DIRECTION = np.array([1.0, 0.3])
+
+
+@given(seed=st.integers(0, 2**31), n=st.integers(2, 60), levels=st.integers(1, 20))
+def test_auc_is_scikit_learns_with_ties_and_weights(seed, n, levels):
+    rng = np.random.RandomState(seed)
+    y = np.r_[0, 1, rng.randint(0, 2, n)]
+    score, weight = rng.randint(0, levels, n + 2) / 3, rng.uniform(0.1, 5, n + 2)
+    assert auc(y, score) == pytest.approx(roc_auc_score(y, score))
+    assert auc(y, score, sample_weight=weight) == pytest.approx(roc_auc_score(y, score, sample_weight=weight))
+
+
+def test_auc_needs_both_classes():
+    with pytest.raises(ValueError, match=r"both must occur, but it holds \[1\]"):
+        auc([1, 1], [0.1, 0.2])
+
+
+def by_hand(y, score, confidence, prob, one_sample):
+    """The estimate as METHODS writes it, pair by pair."""
+    labeled, unlabeled = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    alpha = len(labeled) / len(y) if one_sample else 1.0
+
+    def above(j, n):
+        return 1.0 if score[j] > score[n] else 0.5 if score[j] == score[n] else 0.0
+
+    weighted = total = 0.0
+    for n in labeled:
+        weight = confidence[n] / prob[n]
+        mean_unlabeled = sum(above(j, n) for j in unlabeled) / len(unlabeled)
+        mean_labeled = sum(above(j, n) for j in labeled if j != n) / (len(labeled) - 1)
+        share = alpha * mean_labeled + (1 - alpha) * mean_unlabeled if one_sample else mean_unlabeled
+        weighted, total = weighted + weight * share, total + weight
+    prior = alpha * total / len(labeled)
+    return 1 - (weighted / total - prior / 2) / (1 - prior), prior
+
+
+@pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
+def test_sar_auc_equals_the_double_loop_with_ties(scenario):
+    rng = np.random.RandomState(3)
+    y = np.r_[np.ones(6, int), np.zeros(20, int)][rng.permutation(26)]
+    score = rng.randint(0, 6, 26) + 2.0 * y  # many ties
+    confidence, prob = np.where(y == 1, rng.uniform(0.3, 1, 26), np.nan), rng.uniform(0.5, 1, 26)
+    if scenario == "two-sample":
+        prob = 3 * prob
+    estimate = sar_auc(y, score, confidence, prob, scenario)
+    expected, prior = by_hand(y, score, confidence, prob, scenario == "one-sample")
+    assert estimate.auc == pytest.approx(np.clip(expected, 0, 1))
+    assert estimate.prior == pytest.approx(max(prior, 6 / 26 if scenario == "one-sample" else 0))
+    assert estimate.low <= estimate.auc <= estimate.high
+
+
+def sar_on_toy(scenario, n_draws=300):
+    law = toy.ToyLaw()
+    for seed in range(n_draws):
+        data = toy.draw(1500, law, seed) if scenario == "one-sample" else toy.draw_two_samples(120, 1500, law, seed)
+        yield sar_auc(data.labeled, data.X @ DIRECTION, data.confidence, data.labeling_prob, scenario)
+
+
+@pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
+def test_sar_auc_is_right_on_the_toy_law_and_its_interval_covers(scenario):
+    law = toy.ToyLaw()
+    truth = law.linear_auc(DIRECTION)
+    estimates = list(sar_on_toy(scenario))
+    aucs = np.array([each.auc for each in estimates])
+    assert abs(aucs.mean() - truth) < 4 * aucs.std(ddof=1) / np.sqrt(len(aucs))
+    covered = np.mean([each.low <= truth <= each.high for each in estimates])
+    assert 0.92 <= covered <= 0.98
+    prior = np.mean([each.prior for each in estimates])
+    assert prior == pytest.approx(law.prior, rel=0.03)
+    if scenario == "one-sample":
+        # The mean of c-hat = 1 / mean(w) leans upwards by Jensen's inequality; its inverse does not.
+        assert np.mean([1 / each.label_freq for each in estimates]) == pytest.approx(1 / law.label_freq, rel=0.03)
+        # Labeled against unlabeled, the naive figure, is far off: the labels prefer what the score prefers less.
+        data = toy.draw(200_000, law, 0)
+        assert abs(auc(data.labeled, data.X @ DIRECTION) - truth) > 0.02
+    else:
+        assert all(np.isnan(each.label_freq) for each in estimates)
+
+
+def test_bootstrap_interval_is_repeatable_and_near_the_other():
+    data = toy.draw(3000, random_state=0)
+    arguments = data.labeled, data.X @ DIRECTION, data.confidence, data.labeling_prob
+    first, second = (sar_auc(*arguments, random_state=1, interval="bootstrap") for _ in range(2))
+    assert first == second
+    plain = sar_auc(*arguments)
+    assert first.auc == plain.auc
+    assert (first.low, first.high) == pytest.approx((plain.low, plain.high), abs=0.03)
+
+
+def test_sar_auc_depends_on_scores_only_by_their_order():
+    data = toy.draw(500, random_state=5)
+    score = data.X @ DIRECTION
+    first = sar_auc(data.labeled, score, data.confidence, data.labeling_prob)
+    second = sar_auc(data.labeled, np.exp(score / 2), data.confidence, data.labeling_prob)
+    assert first == second
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**31))
+def test_curves_by_hand(seed):
+    rng = np.random.RandomState(seed)
+    y = np.r_[1, 1, 0, 0, rng.randint(0, 2, 12)]
+    score, prob = rng.randint(0, 5, 16).astype(float), rng.uniform(0.4, 1, 16)
+    confidence = rng.uniform(0.2, 1, 16)
+    curves = sar_curves(y, score, confidence, prob)
+    weight = np.where(y == 1, confidence / prob, 0)
+    assert curves.thresholds[0] == np.inf
+    assert (curves.tpr[0], curves.fpr[0], curves.flagged[0]) == (0, 0, 0)
+    for place, threshold in enumerate(curves.thresholds[1:], start=1):
+        tpr, flagged = weight[score >= threshold].sum() / weight.sum(), np.mean(score >= threshold)
+        assert curves.tpr[place] == pytest.approx(tpr)
+        assert curves.flagged[place] == pytest.approx(flagged)
+        assert curves.precision[place] == pytest.approx(min(1, curves.prior * tpr / flagged))
+        if curves.prior < 1:
+            fpr = (flagged - curves.prior * tpr) / (1 - curves.prior)
+            assert curves.fpr[place] == pytest.approx(np.clip(fpr, 0, 1))
+    assert curves.tpr[-1] == curves.flagged[-1] == pytest.approx(1)
+
+
+def test_curves_meet_the_truth_on_the_toy_law():
+    data = toy.draw(60_000, random_state=2)
+    score = data.X @ DIRECTION
+    curves = sar_curves(data.labeled, score, data.confidence, data.labeling_prob)
+    for threshold in (0.0, 1.0, 2.0):
+        place = np.searchsorted(-curves.thresholds, -threshold, "right") - 1
+        flagged = score >= threshold
+        assert curves.tpr[place] == pytest.approx(flagged[data.y == 1].mean(), abs=0.03)
+        assert curves.fpr[place] == pytest.approx(flagged[data.y == 0].mean(), abs=0.02)
+        assert curves.precision[place] == pytest.approx(data.y[flagged].mean(), abs=0.04)
+
+
+def test_sar_auc_tells_what_is_wrong():
+    y, score, confidence, prob = [1, 1, 0, 0], [3.0, 2, 1, 0], [0.9, 0.8, np.nan, np.nan], [0.5, 0.5, 0.1, 0.1]
+    with pytest.raises(ValueError, match=r"labeling_prob must lie in \(0, 1\].*first: 1.5 at row 1"):
+        sar_auc(y, score, confidence, [0.5, 1.5, 0, 0])
+    with pytest.raises(ValueError, match=r"first: 0.0 at row 0\). Pass clip=0.01"):
+        sar_auc(y, score, confidence, [0.0, 0.5, 0, 0])
+    assert sar_auc(y, score, confidence, [0.0, 0.5, 0, 0], clip=0.3).prior > 0
+    with pytest.raises(ValueError, match="level must lie between 0 and 1, but it is 95"):
+        sar_auc(y, score, confidence, prob, level=95)
+    with pytest.raises(ValueError, match="scenario must be one of .*'onesample'. Did you mean 'one-sample'?"):
+        sar_auc(y, score, confidence, prob, "onesample")
+    with pytest.raises(ValueError, match="at least two labeled"):
+        sar_auc([1, 0, 0, 0], score, confidence, prob)
+    with pytest.raises(ValueError, match="NaN"):
+        sar_auc(y, [np.nan, 1, 2, 3], confidence, prob)
+
+
+def test_paired_t_test_by_hand_and_at_its_edges():
+    first, second = np.array([0.9, 0.8, 0.85, 0.95]), np.array([0.85, 0.79, 0.8, 0.96])
+    difference = first - second
+    t = difference.mean() / (difference.std(ddof=1) / 2)
+    # Student's distribution with three degrees of freedom in closed form.
+    tail = 0.5 - (np.arctan(t / np.sqrt(3)) + np.sqrt(3) * t / (3 + t**2)) / np.pi
+    assert paired_t_test(first, second) == pytest.approx(2 * tail)
+    assert paired_t_test(first, first) == 1
+    assert paired_t_test(first, first - 0.25) == 0
+    with pytest.raises(ValueError, match="two runs or more"):
+        paired_t_test([0.5], [0.4])
+
+
+def test_bold_figures_and_means():
+    results = {"a": [0.90, 0.92, 0.91, 0.93], "b": [0.91, 0.91, 0.92, 0.92], "c": [0.7, 0.72, 0.71, 0.7]}
+    assert not_worse_than_best(results) == ("a", "b")
+    summary = mean_over_priors({0.1: [0.5, 0.7], 0.2: [0.9, 0.9]})
+    assert (summary.mean, summary.n_runs) == (pytest.approx(0.75), 4)
+    assert summary.std == pytest.approx(np.std([0.5, 0.7, 0.9, 0.9], ddof=1))

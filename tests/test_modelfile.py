@@ -1,0 +1,196 @@
+"""The model file: scores come back bit by bit, damage is told, nothing in it runs."""
+
+import json
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from torch import nn
+
+import unskew
+from conftest import QUICK
+from unskew import modelfile
+from unskew._version import __version__
+from unskew.errors import LabelingNotSavedWarning, ModelFileError
+
+
+def fitted(data, name="conf-auc", **parameters):
+    ranker = unskew.make(name, **{**QUICK, **parameters})
+    return ranker.fit(data.X, data.labeled, confidence=data.confidence)
+
+
+@pytest.mark.parametrize("name", unskew.methods())
+@pytest.mark.parametrize("parameters", [{"network": "mlp"}, {"network": "kernel", "crossfit": 2}])
+def test_saved_and_loaded_bit_by_bit(name, parameters, toy_data, tmp_path):
+    ranker = fitted(toy_data, name, **parameters)
+    ranker.save(tmp_path / "model.unskew")
+    loaded = unskew.load(tmp_path / "model.unskew")
+    assert type(loaded) is type(ranker)
+    assert loaded.get_params() == ranker.get_params()
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    np.testing.assert_array_equal(loaded.predict(toy_data.X), ranker.predict(toy_data.X))
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+    shared = ("threshold_", "prior_", "label_freq_", "training_summary_", "input_shape_", "n_features_in_")
+    for attribute in shared:
+        assert getattr(loaded, attribute) == getattr(ranker, attribute)
+    assert getattr(loaded, "history_", None) == getattr(ranker, "history_", None)
+    assert getattr(loaded, "best_epoch_", None) == getattr(ranker, "best_epoch_", None)
+
+
+def test_images_names_and_two_samples_come_back(tmp_path, toy_data):
+    import pandas as pd
+
+    frame = pd.DataFrame(toy_data.X, columns=["left", "right"])
+    ranker = unskew.make("no-conf", scenario="two-sample", **QUICK).fit(frame, toy_data.labeled)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    assert list(loaded.feature_names_in_) == ["left", "right"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(frame.rename(columns={"left": "other"}))
+    rng = np.random.RandomState(0)
+    images, y = rng.uniform(size=(40, 1, 16, 16)), np.repeat([1, 0], [10, 30])
+    ranker = unskew.make("no-conf", network="cnn", max_epochs=1, random_state=0).fit(images, y)
+    ranker.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        unskew.load(tmp_path / "model").decision_function(images), ranker.decision_function(images)
+    )
+
+
+def test_a_users_network_needs_its_callable(toy_data, tmp_path):
+    def network(shape):
+        return nn.Linear(shape[0], 1)
+
+    ranker = fitted(toy_data, network=network)
+    ranker.save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match=r"holds no code. Pass the same callable: unskew.load\(path, network="):
+        unskew.load(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=network)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    fitted(toy_data).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"says itself what its network is \('linear'\)"):
+        unskew.load(tmp_path / "model", network=network)
+
+
+def test_a_classifier_as_labeling_model_is_left_out_and_told(toy_data, tmp_path):
+    ranker = fitted(toy_data, labeling=LogisticRegression())
+    with pytest.warns(LabelingNotSavedWarning, match="without its labeling model, a LogisticRegression"):
+        ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    assert not hasattr(loaded, "labeling_")
+
+
+def test_the_header_says_what_the_model_is(toy_data, tmp_path):
+    fitted(toy_data).save(tmp_path / "model")
+    header = modelfile.read_model_file(tmp_path / "model").header
+    assert header["method"] == "conf-auc"
+    assert header["library_version"] == __version__
+    assert header["input_shape"] == [2]
+    assert header["training"]["n_labeled"] + header["training"]["n_validation_labeled"] == toy_data.labeled.sum()
+    assert len(header["history"]) == QUICK["max_epochs"]
+
+
+@pytest.fixture(scope="module")
+def whole_file(tmp_path_factory):
+    from unskew.datasets import toy
+
+    path = tmp_path_factory.mktemp("model") / "model.unskew"
+    fitted(toy.draw(100, random_state=0)).save(path)
+    return path.read_bytes()
+
+
+def damages(content, rng):
+    """200 damaged copies: flipped bits, changed bytes, truncations, tails, swaps; the first and last bytes too."""
+    size = len(content)
+    places = [0, 7, 8, 39, 40, 43, 44, 51, 52, size - 1, *rng.randint(0, size, 90)]
+    for place in places:
+        changed = bytearray(content)
+        changed[place] ^= 1 << rng.randint(8)
+        yield bytes(changed)
+    for length in [0, 1, 7, 8, 39, 40, 51, 52, size - 1, *rng.randint(1, size, 51)]:
+        yield content[:length]
+    for _ in range(20):
+        yield content + rng.bytes(rng.randint(1, 50))
+    for _ in range(20):
+        start, length = rng.randint(0, size - 60), rng.randint(1, 50)
+        yield (
+            content[:start] + bytes(length) + content[start + length :]
+            if any(content[start : start + length])
+            else (content[:start] + b"\1" * length + content[start + length :])
+        )
+
+
+def test_200_damaged_files_are_each_refused(whole_file, tmp_path):
+    path = tmp_path / "damaged.unskew"
+    count = 0
+    for damaged in damages(whole_file, np.random.RandomState(0)):
+        path.write_bytes(damaged)
+        with pytest.raises(ModelFileError, match=r"damaged\.unskew is (damaged|no model file of unskew)"):
+            unskew.load(path)
+        count += 1
+    assert count == 200
+    path.write_bytes(whole_file)
+    unskew.load(path)
+
+
+def test_another_format_and_another_method_are_told(whole_file, tmp_path, monkeypatch):
+    path = tmp_path / "model.unskew"
+    monkeypatch.setattr(modelfile, "FORMAT_VERSION", 2)
+    modelfile.write_model_file(path, modelfile.ModelFile({}, {}))
+    monkeypatch.undo()
+    with pytest.raises(ModelFileError, match="has model file format 2, and this version of unskew reads format 1"):
+        unskew.load(path)
+    header = {"method": "of-tomorrow", "library_version": "9.9"}
+    modelfile.write_model_file(path, modelfile.ModelFile(header, {}))
+    with pytest.raises(ModelFileError, match=r"method 'of-tomorrow', written by unskew 9\.9, which this version"):
+        unskew.load(path)
+
+
+def test_a_wrong_inside_under_a_right_checksum_is_told(tmp_path):
+    import hashlib
+
+    body = struct.pack("<IQ", 1, 2) + b"{}" + b"no arrays"
+    (tmp_path / "model").write_bytes(modelfile.SIGNATURE + hashlib.sha256(body).digest() + body)
+    with pytest.raises(ModelFileError, match="cannot be read although its checksum is right"):
+        unskew.load(tmp_path / "model")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(toy_data, tmp_path, monkeypatch):
+    path = tmp_path / "model.unskew"
+    ranker = fitted(toy_data)
+    ranker.save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr("os.replace", _no_space)
+    with pytest.raises(OSError, match="No space"):
+        ranker.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _no_space(*_):
+    raise OSError("No space left on device")
+
+
+def test_loading_runs_no_pickle(toy_data, tmp_path):
+    fitted(toy_data).save(tmp_path / "model")
+    script = (
+        "import sys, pickle, unskew, torch\n"
+        "from unskew.rankers import load\n"
+        "def refuse(*a, **k): raise SystemExit('code from the file would run')\n"
+        "pickle.loads = pickle.load = pickle.Unpickler = torch.load = refuse\n"
+        "load(sys.argv[1])\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "model")], check=True)
+
+
+def test_the_file_is_the_same_for_the_same_model(toy_data, tmp_path):
+    ranker = fitted(toy_data)
+    ranker.save(tmp_path / "a")
+    ranker.save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert json.dumps(modelfile.read_model_file(tmp_path / "a").header)
+    assert torch.is_tensor(next(iter(unskew.load(tmp_path / "a").network_.parameters())))

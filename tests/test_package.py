@@ -1,0 +1,74 @@
+"""The package as a whole: quick to import, names where CONTRACT has them, equations with one home, pages alone."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unskew
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src" / "unskew").rglob("*.py"))
+
+
+def test_import_and_help_load_no_torch():
+    script = "import sys, unskew; assert 'torch' not in sys.modules and 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    script = (
+        "import sys; from typer.testing import CliRunner; from unskew.cli import app\n"
+        "result = CliRunner().invoke(app, ['--help']); assert result.exit_code == 0 and 'demo' in result.output\n"
+        "assert 'torch' not in sys.modules and 'sklearn' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_metrics_load_no_torch():
+    script = "import sys, unskew; unskew.metrics.sar_auc; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_public_names():
+    assert unskew.methods()[:3] == ("conf-auc", "no-conf", "ntc")
+    assert unskew.ConfidenceAUC is type(unskew.make("conf-auc"))
+    for name in unskew.__all__:
+        assert getattr(unskew, name) is not None
+    assert set(dir(unskew)) >= {"make", "methods", "load", "risk", "metrics", "datasets"}
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = unskew.Nonsense
+    assert callable(unskew.methods)  # still, after the modules were loaded
+
+
+def test_every_equation_has_one_home():
+    """Rows of docs/equations.md and "Implements" lines of the code are the same, and no equation has two homes."""
+    table = re.findall(r"^\| (\d+) \| .* \| `([\w./]+)` \| `(\w+)` \|$", (ROOT / "docs/equations.md").read_text(), re.M)
+    documented = {(int(number), path, function) for number, path, function in table}
+    implemented = []
+    for path in SOURCES:
+        text = path.read_text()
+        for match in re.finditer(r"Implements: Eqs?\. \((\d+)\)", text):
+            function = re.findall(r"^ *(?:def|class) (\w+)", text[: match.start()], re.M)[-1]
+            implemented.append((int(match[1]), str(path.relative_to(ROOT / "src" / "unskew")), function))
+    assert len(table) == len(documented)
+    assert sorted(implemented) == sorted(documented)
+    numbers = [number for number, _, _ in implemented]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_decisions_that_the_code_points_to_exist():
+    text = (ROOT / "docs/decisions.md").read_text()
+    numbers = {int(number) for number in re.findall(r"^## (\d+)\.", text, re.M)}
+    cited = {int(n) for path in SOURCES for n in re.findall(r"decision (\d+)", path.read_text())}
+    assert cited <= numbers
+
+
+def test_dependencies_each_have_their_reason():
+    declared = set(re.findall(r'^  "([\w-]+)[>\[]', (ROOT / "pyproject.toml").read_text(), re.M)) - {"unskew"}
+    text = (ROOT / "docs/decisions.md").read_text()
+    assert {name for name in declared if f"`{name}`" not in text} == set()
+
+
+def test_no_module_is_a_drawer():
+    assert not [path for path in SOURCES if path.stem in ("utils", "helpers", "common", "misc")]
+    assert not [str(path) for path in SOURCES if len(path.read_text().splitlines()) > 400]
