@@ -40,12 +40,8 @@ def fixed_part(perceptron):
     return rest.weights.detach()
 
 
-def by_hand(perceptron, batch_size=11):
-    """Pull-back in float64: its memory is float32 as the training's, so that it is made anew."""
-    pullback = PerceptronPullback(perceptron, batch_size)
-    pullback.memory = pullback.memory.double()
-    pullback._use_rows(batch_size)
-    return pullback
+def by_hand(perceptron):
+    return PerceptronPullback(perceptron, batch_size=11)
 
 
 def gradient_by_layer(perceptron, gradient):
@@ -89,7 +85,7 @@ def test_gradient_by_hand_is_that_of_autograd_also_beyond_the_layers(sizes):
 
 def test_smaller_batches_than_the_memory_is_made_for():
     perceptron = drawn()
-    pullback = by_hand(perceptron, batch_size=11)
+    pullback = by_hand(perceptron)
     for n in (11, 4, 1, 11, 7):
         x, slope = rows(n, seed=n), rows(n, 1, seed=n)[:, 0]
         score = pullback.scores(x)
@@ -142,8 +138,7 @@ def test_padding_stays_exactly_what_it_was(sizes, pullback_of):
     for seed in range(5):
         score = pullback.scores(rows(n_inputs=sizes[0], seed=seed))
         optimizer.descend(pullback.gradients(2 * score))
-    for now, then in zip(perceptron.layers(), gradient_by_layer(perceptron, start), strict=True):
-        assert not torch.equal(now.detach().reshape(-1), then.T.reshape(-1) if then.dim() == 2 else then.reshape(-1))
+    assert not torch.equal(perceptron.weights, start)
     assert torch.equal(fixed_part(perceptron), before)
 
 

@@ -100,7 +100,7 @@ class PerceptronPullback:
         # From the first hidden layer no gradient comes to the node that is always 1: its column here stays zero.
         self.back_through_w2 = torch.zeros_like(self.w2)
         self.from_nodes, self.to_nodes = self.w2[:hidden], self.back_through_w2[:, :hidden].t()
-        self.memory = torch.zeros(3, batch_size, weights.shape[1])
+        self.memory = torch.zeros(3, batch_size, weights.shape[1], dtype=weights.dtype)
         self._use_rows(batch_size)
 
     def scores(self, x: Tensor) -> Tensor:
@@ -108,8 +108,7 @@ class PerceptronPullback:
         if len(x) != len(self.hidden1):
             self._use_rows(len(x))
         self.x = x
-        # A product and then the bias in place is faster than addmm, which first fills its result with the bias.
-        torch.mm(x, self.w1, out=self.hidden1).add_(self.b1).relu_()
+        torch.addmm(self.b1, x, self.w1, out=self.hidden1).relu_()
         torch.mm(self.hidden1, self.w2, out=self.hidden2).relu_()
         return torch.mv(self.hidden2, self.w3)
 

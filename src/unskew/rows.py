@@ -1,12 +1,9 @@
 """Features as something that hands out rows by number: the one view of X that training and scoring have."""
 
-import warnings
 from abc import ABC, abstractmethod
 
 import numpy as np
-import torch
 from scipy import sparse
-from torch import Tensor
 
 
 class Rows(ABC):
@@ -25,8 +22,8 @@ class Rows(ABC):
         """Count of rows."""
 
     @abstractmethod
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        """Rows of these numbers, as a tensor; written to `out`, of their shape, where that saves an allocation."""
+    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Rows of these numbers; written to `out`, which has their shape, where that is given."""
 
 
 class DenseRows(Rows):
@@ -35,17 +32,15 @@ class DenseRows(Rows):
     def __init__(self, array: np.ndarray) -> None:
         self.array = np.ascontiguousarray(array, dtype=np.float32)
         self.shape = self.array.shape[1:]
-        with warnings.catch_warnings():  # torch warns of an array that is read-only; it is not written to
-            warnings.simplefilter("ignore", UserWarning)
-            self._tensor = torch.from_numpy(self.array)
 
     def __len__(self) -> int:
         """Count of rows."""
         return len(self.array)
 
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows of these numbers; see `Rows.take`."""
-        return torch.index_select(self._tensor, 0, index, out=out)
+        # With "clip" numpy writes to `out` straight away, and no row number is out of range.
+        return np.take(self.array, index, axis=0, out=out, mode="clip")
 
 
 class SparseRows(Rows):
@@ -59,9 +54,9 @@ class SparseRows(Rows):
         """Count of rows."""
         return int(self.matrix.shape[0])
 
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows of these numbers; see `Rows.take`."""
-        return torch.from_numpy(self.matrix[index.numpy()].toarray())
+        return np.asarray(self.matrix[index].toarray(out=out))
 
 
 def as_rows(X: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> Rows:

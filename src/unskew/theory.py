@@ -19,7 +19,7 @@ def labeling_error_bound(max_error: float, lower_bound: float, prior: float) -> 
 
     Examples
     --------
-    >>> labeling_error_bound(max_error=0.01, lower_bound=0.1, prior=0.2)
-    0.125
+    >>> labeling_error_bound(max_error=0.125, lower_bound=0.25, prior=0.5)
+    1.0
     """
     return max_error / ((1 - prior) * lower_bound)

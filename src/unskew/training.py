@@ -70,7 +70,7 @@ class Trainer:
         """Train a new network on `data`; keep the weights of the epoch with the lowest risk on `held_out`."""
         generator = new_generator(rng)
         with own_randomness(self.network, generator.initial_seed(), self.device):
-            sample = data.X.take(torch.from_numpy(_some_rows(data, rng)))
+            sample = torch.from_numpy(data.X.take(_some_rows(data, rng)))
             network = build_network(self.network, sample, generator).to(self.device)
             return self._run(network, risk, data, held_out, generator, title)
 
@@ -210,14 +210,15 @@ def score_rows(network: nn.Module, X: Rows, rows: np.ndarray | None = None, devi
     They are computed in blocks of one fixed size, the last one filled up with zeros: matrix products of different sizes
     round differently, and a row's score must not depend on which other rows it is scored with.
     """
-    index = torch.arange(len(X)) if rows is None else torch.from_numpy(rows)
+    rows = np.arange(len(X)) if rows is None else rows
     size = min(1024, max(64, SCORING_NUMBERS // math.prod(X.shape)))
     network.eval()
     block = torch.zeros((size, *X.shape))
     parts = []
     with torch.inference_mode():
-        for part in torch.split(index, size):
-            block[: len(part)] = X.take(part)
+        for start in range(0, len(rows), size):
+            part = rows[start : start + size]
+            X.take(part, out=block[: len(part)].numpy())
             block[len(part) :] = 0
             parts.append(_flat(network(block.to(device)))[: len(part)].cpu())
     return torch.cat(parts)
@@ -234,8 +235,7 @@ class Batches:
         self.X, self.alpha, self.device = data.X, data.alpha, device
         self.n_labeled, n_unlabeled = batch_sizes(data, batch_size)
         self.n_steps = math.ceil(data.n_unlabeled / n_unlabeled)
-        self.labeled_rows = torch.from_numpy(data.labeled_rows)
-        self.unlabeled_rows = torch.from_numpy(data.unlabeled_rows)
+        self.labeled_rows, self.unlabeled_rows = data.labeled_rows, data.unlabeled_rows
         self.weight = _float_tensor(data.weight, device)
         self.confidence = _float_tensor(data.confidence, device)
         # One buffer for all batches: nothing that grows with the batch is allocated per step for the features.
@@ -243,17 +243,19 @@ class Batches:
 
     def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, Callable[[Tensor], ScoredBatch]]]:
         """Rows of features, the labeled ones first, and what turns their scores into a batch for the risk."""
-        order = self.unlabeled_rows[torch.randperm(len(self.unlabeled_rows), generator=generator)]
+        order = torch.randperm(len(self.unlabeled_rows), generator=generator).numpy()
+        unlabeled = np.array_split(self.unlabeled_rows[order], self.n_steps)
         positions = self._labeled_positions(generator)
-        labeled = torch.split(self.labeled_rows[positions], self.n_labeled)
+        labeled = np.split(self.labeled_rows[positions.numpy()], self.n_steps)
         weight, confidence = (self._by_step(each, positions) for each in (self.weight, self.confidence))
         # All small work of an epoch is done at once: between the large products of the steps it takes several times as
         # long, because these drive its code and data out of the processor's caches.
-        rows = [torch.cat(each) for each in zip(labeled, order.tensor_split(self.n_steps), strict=True)]
-        places = [self.buffer[: len(each)] for each in rows]
-        for index, place, w, r in zip(rows, places, weight, confidence, strict=True):
-            features = self.X.take(index, out=place)
-            yield features if self.device == "cpu" else features.to(self.device), partial(self._batch, w, r)
+        rows = [np.concatenate(each) for each in zip(labeled, unlabeled, strict=True)]
+        batches = [self.buffer[: len(each)] for each in rows]
+        places = [each.numpy() for each in batches]
+        for index, place, batch, w, r in zip(rows, places, batches, weight, confidence, strict=True):
+            self.X.take(index, out=place)
+            yield batch if self.device == "cpu" else batch.to(self.device), partial(self._batch, w, r)
 
     def _labeled_positions(self, generator: Generator) -> Tensor:
         """Which labeled instances each step gets, all steps one after another."""

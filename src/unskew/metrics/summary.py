@@ -31,8 +31,8 @@ def mean_over_priors(runs: Mapping[float, Any]) -> RunSummary:
 
     Examples
     --------
-    >>> mean_over_priors({0.05: [0.8, 0.9], 0.1: [0.9, 1.0]})
-    RunSummary(mean=0.9, std=0.0816496580927726, n_runs=4)
+    >>> mean_over_priors({0.05: [0.25, 0.75], 0.1: [0.5, 0.5, 0.5]}).mean
+    0.5
     """
     values = np.concatenate([np.asarray(each, dtype=np.float64) for each in runs.values()])
     mean = float(np.mean([np.mean(each) for each in runs.values()]))
