@@ -141,3 +141,65 @@ def test_two_sample_weights_use_the_ratio_of_the_network():
     assert np.corrcoef(np.log(ratio), np.log(data.labeling_prob[labeled]))[0, 1] > 0.9
     assert ranker.prior_ == pytest.approx(data.law.prior, rel=0.3)
     assert np.isnan(ranker.label_freq_)
+
+
+def test_a_lent_model_must_know_the_same_columns_and_classes(toy_data):
+    import pandas as pd
+
+    frame = pd.DataFrame(toy_data.X, columns=["a", "b"])
+    ntc = unskew.make("ntc", **QUICK).fit(frame[["b", "a"]], toy_data.labeled)
+    for lent in (LogisticRegression().fit(frame[["b", "a"]], toy_data.labeled), ntc):
+        with pytest.raises(ValueError, match=r"fitted on the columns \['b', 'a'\], but X has \['a', 'b'\]"):
+            unskew.make("no-conf", labeling=lent, **QUICK).fit(frame, toy_data.labeled)
+    for lent in (
+        LogisticRegression().fit(toy_data.X[:, :1], toy_data.labeled),
+        unskew.make("ntc", **QUICK).fit(toy_data.X[:, :1], toy_data.labeled),
+    ):
+        with pytest.raises(ValueError, match="fitted on 1 features, but X has 2"):
+            fit(toy_data, labeling=lent)
+    words = LogisticRegression().fit(toy_data.X, np.where(toy_data.labeled == 1, "labeled", "unlabeled"))
+    with pytest.raises(ValueError, match=r"must know the classes 0 \(unlabeled\) and 1 \(labeled\)"):
+        fit(toy_data, labeling=words)
+    turned = LogisticRegression().fit(toy_data.X, toy_data.labeled)
+    turned.classes_ = np.array([1, 0])
+    prob = fit(toy_data, labeling=turned).labeling_prob(toy_data.X)
+    np.testing.assert_allclose(prob, turned.predict_proba(toy_data.X.astype(np.float32))[:, 0])
+
+
+def test_what_cannot_estimate_is_refused(toy_data):
+    from sklearn.svm import LinearSVC
+
+    with pytest.raises(ValueError, match="'labeling' parameter"):
+        fit(toy_data, labeling=LinearSVC())
+    with pytest.raises(ValueError, match="must have predict_proba .*, but NonTraditional has neither. Pass a"):
+        fit(toy_data, labeling=unskew.make("ntc"))
+
+
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_sure_classifiers_give_finite_scores(crossfit, toy_data):
+    from sklearn.tree import DecisionTreeClassifier
+
+    ranker = unskew.make("ntc", labeling=DecisionTreeClassifier(), crossfit=crossfit, random_state=0)
+    ranker.fit(toy_data.X, toy_data.labeled, confidence=toy_data.confidence)
+    assert np.isfinite(ranker.decision_function(toy_data.X)).all()
+    assert np.isfinite(ranker.threshold_)
+    assert ranker.history_ == []
+
+
+def test_ntc_ranks_by_a_density_ratio():
+    data = toy.draw_two_samples(60, 400, random_state=0)
+    ranker = unskew.make("ntc", scenario="two-sample", labeling=unskew.ULSIF(), random_state=0).fit(
+        data.X, data.labeled
+    )
+    np.testing.assert_allclose(np.exp(ranker.decision_function(data.X)), ranker.labeling_prob(data.X))
+
+
+def test_a_callable_that_hands_out_one_module_is_copied(toy_data):
+    from torch import nn
+
+    module = nn.Linear(2, 1)
+    ranker = fit(toy_data, network=lambda shape: module)
+    assert ranker.labeling_.network is not ranker.network_
+    np.testing.assert_array_equal(
+        ranker.decision_function(toy_data.X), fit(toy_data, network=lambda shape: module).decision_function(toy_data.X)
+    )

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from unskew.datasets import toy
+from unskew.errors import NoEstimateWarning
 from unskew.metrics import auc, mean_over_priors, not_worse_than_best, paired_t_test, sar_auc, sar_curves
 
 DIRECTION = np.array([1.0, 0.3])
@@ -146,7 +147,7 @@ def test_sar_auc_tells_what_is_wrong():
         sar_auc(y, score, confidence, [0.5, 1.5, 0, 0])
     with pytest.raises(ValueError, match=r"first: 0.0 at row 0\). Pass clip=0.01"):
         sar_auc(y, score, confidence, [0.0, 0.5, 0, 0])
-    assert sar_auc(y, score, confidence, [0.0, 0.5, 0, 0], clip=0.3).prior > 0
+    assert sar_auc(y, score, confidence, [0.0, 0.5, 0, 0], clip=0.9).prior > 0
     with pytest.raises(ValueError, match="level must lie between 0 and 1, but it is 95"):
         sar_auc(y, score, confidence, prob, level=95)
     with pytest.raises(ValueError, match="scenario must be one of .*'onesample'. Did you mean 'one-sample'?"):
@@ -176,3 +177,21 @@ def test_bold_figures_and_means():
     summary = mean_over_priors({0.1: [0.5, 0.7], 0.2: [0.9, 0.9]})
     assert (summary.mean, summary.n_runs) == (pytest.approx(0.75), 4)
     assert summary.std == pytest.approx(np.std([0.5, 0.7, 0.9, 0.9], ddof=1))
+
+
+@pytest.mark.parametrize("interval", ["u-statistic", "bootstrap"])
+def test_an_impossible_prior_is_told_instead_of_an_auc(interval):
+    y, score = np.repeat([1, 0], 50), np.arange(100.0)
+    with pytest.warns(
+        NoEstimateWarning, match="must be below 1 to tell an AUC, but it is 1: labeling probabilities are"
+    ):
+        estimate = sar_auc(y, score, np.ones(100), np.full(100, 0.5), interval=interval)
+    assert np.isnan(estimate.auc)
+    assert (estimate.low, estimate.high, estimate.prior) == (0, 1, 1)
+    with pytest.warns(NoEstimateWarning, match="it is 5"):
+        assert np.isnan(sar_auc(y, score, np.ones(100), np.full(100, 0.1)).unclipped)
+
+
+def test_one_unlabeled_row_is_too_few():
+    with pytest.raises(ValueError, match="at least two unlabeled instances, but there is one"):
+        sar_auc([1, 1, 0], [3.0, 2, 1], [0.9, 0.8, 0.1], [0.5, 0.5, 2.0], "two-sample")

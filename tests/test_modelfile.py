@@ -37,8 +37,8 @@ def test_saved_and_loaded_bit_by_bit(name, parameters, toy_data, tmp_path):
     shared = ("threshold_", "prior_", "label_freq_", "training_summary_", "input_shape_", "n_features_in_")
     for attribute in shared:
         assert getattr(loaded, attribute) == getattr(ranker, attribute)
-    assert getattr(loaded, "history_", None) == getattr(ranker, "history_", None)
-    assert getattr(loaded, "best_epoch_", None) == getattr(ranker, "best_epoch_", None)
+    assert loaded.history_ == ranker.history_
+    assert loaded.best_epoch_ == ranker.best_epoch_
 
 
 def test_images_names_and_two_samples_come_back(tmp_path, toy_data):
@@ -82,6 +82,26 @@ def test_a_classifier_as_labeling_model_is_left_out_and_told(toy_data, tmp_path)
     loaded = unskew.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
     assert not hasattr(loaded, "labeling_")
+    with pytest.raises(AttributeError, match="could not hold its labeling model"):
+        loaded.labeling_prob(toy_data.X)
+    with pytest.raises(ValueError, match="scores by its labeling model, a LogisticRegression, and only networks"):
+        fitted(toy_data, "ntc", labeling=LogisticRegression()).save(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_lent_network_of_another_kind_comes_back(toy_data, tmp_path):
+    lent = fitted(toy_data, "ntc", network="linear")
+    ranker = fitted(toy_data, network="mlp", labeling=lent)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+
+
+def test_the_wrong_callable_is_told(toy_data, tmp_path):
+    fitted(toy_data, network=lambda shape: nn.Linear(shape[0], 1)).save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="the weights in the file do not fit the network"):
+        unskew.load(tmp_path / "model", network=lambda shape: nn.Linear(7, 1))
 
 
 def test_the_header_says_what_the_model_is(toy_data, tmp_path):

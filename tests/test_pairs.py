@@ -107,3 +107,13 @@ def _peak_tensor_bytes(run):
             live += event.nbytes()
             peak = max(peak, live)
     return peak
+
+
+def test_slopes_are_complete_when_weights_depend_on_scores_or_both_sides_are_one():
+    high, low = (each.detach().requires_grad_() for each in inputs()[:2])
+    value = pair_sum(high, low, sigmoid, high_weight=torch.exp(high))
+    expected = torch.autograd.grad(value, (high, low), retain_graph=True)
+    torch.testing.assert_close(score_slopes(value, high, low), expected)
+    value = pair_sum(high, high, sigmoid, high_weight=torch.arange(5.0))
+    expected = torch.autograd.grad(value, (high, high), retain_graph=True)
+    torch.testing.assert_close(score_slopes(value, high, high), expected)

@@ -155,3 +155,11 @@ def test_sparse_and_dense_rows_are_the_same():
         buffer = np.full((4, 6), 7, dtype=np.float32)
         rows.take(index, out=buffer)
         np.testing.assert_array_equal(buffer, X[index])
+
+
+def test_a_frozen_network_is_told():
+    data = pu_data()
+    with pytest.raises(ValueError, match="must have weights to train, but none of its parameters requires a gradient"):
+        Trainer(lambda shape: nn.Linear(shape[0], 1).requires_grad_(False)).minimize(
+            labeling_risk, data, data, np.random.RandomState(0)
+        )

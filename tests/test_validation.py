@@ -61,7 +61,16 @@ def test_too_few_labeled_can_be_caught_by_its_class():
 
 
 @pytest.mark.parametrize(
-    "y", [Y.astype(bool), Y.astype(float), Y.tolist(), pd.Series(Y), pl.Series(Y), Y.astype(np.uint8)]
+    "y",
+    [
+        Y.astype(bool),
+        Y.astype(float),
+        Y.tolist(),
+        pd.Series(Y),
+        pl.Series(Y),
+        Y.astype(np.uint8),
+        pd.Series(Y, dtype=object),
+    ],
 )
 def test_labels_of_any_type(y):
     np.testing.assert_array_equal(fit(y=y).decision_function(X), fit().decision_function(X))
@@ -112,6 +121,7 @@ def test_confidence_is_read_on_labeled_rows_only():
             pd.DataFrame({"age": range(40), "city": ["Rome"] * 40}),
             r"numeric, but it is 'Rome' in column 'city', row 0. Encode",
         ),
+        (pl.DataFrame({"age": range(40), "city": ["Rome"] * 40}), r"numeric, but it is 'Rome' in column 'city', row 0"),
         (X + 0j, "Complex data not supported"),
         (X[:, 0], "Expected 2D array, got 1D array"),
         (X[:, :, None], "Found array with dim 3"),
@@ -161,7 +171,7 @@ def test_unfitted_use(tmp_path):
         ({"crossfit": 1}, r"'crossfit' parameter"),
         ({"validation_fraction": 1.0}, r"'validation_fraction' parameter"),
         ({"labeling": "ntc"}, r"'labeling' parameter .* Got 'ntc' instead"),
-        ({"device": "gpu9"}, r"device must be one that torch knows, but it is 'gpu9'"),
+        ({"device": "gpu9"}, r"device must be one that torch has here, but it is 'gpu9'"),
     ],
 )
 def test_wrong_parameters(parameters, message):
@@ -186,7 +196,9 @@ def test_nearly_right_names():
         ((X,), r"validation must be a tuple \(X, y, confidence\) or \(X, y\), but it is a tuple of 1"),
         (7, r"but it is a int"),
         ((X[:, :2], Y, R), "X has 2 features"),
-        ((X, Y[:5], R), r"X has 40 rows and y has 5"),
+        ((X, Y[:5], R), r"X has 40 rows and y has shape \(5,\)"),
+        ((X, None, R), r"X has 40 rows and y has shape \(\)"),
+        ((X, Y), r"validation must have confidence too"),
         ((X, np.zeros(40, int), R), "y must have labeled instances"),
         ((X, Y, changed(R, 0, 3.0)), r"first: 3 at row 0"),
     ],
@@ -194,3 +206,18 @@ def test_nearly_right_names():
 def test_validation_data(validation, message):
     with pytest.raises(ValueError, match=message):
         fit(validation=validation)
+
+
+def test_one_side_with_confidence_is_enough_for_the_prior():
+    ranker = unskew.make("ntc", **QUICK).fit(X, Y, confidence=R, validation=(X, Y))
+    assert 0 < ranker.prior_ <= 1
+
+
+def test_cross_validation_tells_what_it_needs():
+    from sklearn.pipeline import make_pipeline
+
+    ranker = unskew.make("conf-auc", **QUICK)
+    with pytest.raises(TypeError, match="must be a ranker of this package, but it is a Pipeline"):
+        unskew.metrics.cross_val_sar_auc(make_pipeline(ranker), X, Y, R)
+    with pytest.raises(ValueError, match=r"one entry per row, 40 in all, but its shape is \(\)"):
+        unskew.metrics.cross_val_sar_auc(ranker, X, Y, None)

@@ -32,6 +32,10 @@ class NoHoldOutWarning(UserWarning):
     """Too few instances to hold some out for choosing the epoch."""
 
 
+class NoEstimateWarning(UserWarning):
+    """What the data say is impossible, so that nothing can be estimated from it."""
+
+
 class LabelingNotSavedWarning(UserWarning):
     """A model file was written without its labeling model, which is no network of this package."""
 

@@ -20,6 +20,7 @@ from torch.nn.functional import softplus
 
 from unskew.density_ratio import ratio_from_odds
 from unskew.errors import TooFewLabeled
+from unskew.networks import NetworkChoice
 from unskew.records import Epoch, PUData, ScoredBatch
 from unskew.rows import DenseRows, Rows, SparseRows, as_rows
 from unskew.training import Trainer, score_rows
@@ -39,6 +40,8 @@ class LabelingNetwork:
     """A trained network whose score is the logit of the labeling probability."""
 
     network: nn.Module
+    kind: NetworkChoice
+    input_shape: tuple[int, ...]
     device: str = "cpu"
     history: list[Epoch] = field(default_factory=list)
     best_epoch: int = 0
@@ -68,7 +71,7 @@ class CrossFittedLabeling:
 
     def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Logits of the labeling probability at these rows."""
-        return np.asarray(logit(np.mean([labeling_prob_at(fold, X, rows) for fold in self.folds], axis=0)))
+        return _finite_logit(np.mean([labeling_prob_at(fold, X, rows) for fold in self.folds], axis=0))
 
 
 def labeling_prob_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
@@ -78,15 +81,33 @@ def labeling_prob_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> 
     if isinstance(labeling, CrossFittedLabeling):
         return np.asarray(np.mean([labeling_prob_at(fold, X, rows) for fold in labeling.folds], axis=0))
     table = _as_table(X, rows, getattr(labeling, "feature_names_in_", None))
-    return np.asarray(labeling.predict_proba(table)[:, 1], dtype=np.float64)
+    return np.asarray(labeling.predict_proba(table)[:, _labeled_column(labeling)], dtype=np.float64)
+
+
+def _labeled_column(classifier: Any) -> int:
+    """Column of `predict_proba` that belongs to the labeled class, 1."""
+    classes = list(getattr(classifier, "classes_", (0, 1)))
+    if len(classes) != 2 or 1 not in classes:
+        raise ValueError(
+            "the labeling classifier must know the classes 0 (unlabeled) and 1 (labeled), but its classes are "
+            f"{classes}. Fit it on the same y as the ranker."
+        )
+    return classes.index(1)
+
+
+def _finite_logit(prob: np.ndarray) -> np.ndarray:
+    tiny = np.finfo(np.float64).eps
+    return np.asarray(logit(np.clip(prob, tiny, 1 - tiny)))
 
 
 def labeling_logit_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
     """Logit of the labeling probability, straight from the network where there is one: probabilities would tie at 1."""
     if isinstance(labeling, LabelingNetwork | CrossFittedLabeling):
         return labeling.logit_at(X, rows)
-    largest = np.finfo(np.float64).max
-    return np.asarray(np.clip(logit(labeling_prob_at(labeling, X, rows)), -largest, largest))
+    if hasattr(labeling, "density_ratio"):  # the logit up to a constant, which changes no order
+        ratio = labeling.density_ratio(_as_table(X, rows))
+        return np.asarray(np.log(np.maximum(ratio, np.finfo(np.float64).tiny)))
+    return _finite_logit(labeling_prob_at(labeling, X, rows))
 
 
 def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, alpha: float) -> np.ndarray:
@@ -136,6 +157,7 @@ def fit_labeling(
     model, data, held_out : the fitted model, and the records with `labeling_prob`
     """
     labeling = getattr(labeling, "labeling_", labeling)
+    _require_labeling(labeling, data.X)
     if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
         raise ValueError(
             f"{type(labeling).__name__} estimates a density ratio, which only scenario='two-sample' uses. For "
@@ -157,12 +179,34 @@ def fit_labeling(
     return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
 
 
+def _require_labeling(labeling: Any, X: Rows) -> None:
+    """Refuse what cannot estimate a labeling probability, or was fitted on rows of another size."""
+    if labeling is None:
+        return
+    if not (hasattr(labeling, "predict_proba") or hasattr(labeling, "density_ratio")):
+        raise ValueError(
+            f"labeling must have predict_proba (or density_ratio), but {type(labeling).__name__} has neither. Pass a "
+            "probabilistic classifier, a fitted ranker, or None."
+        )
+    n_features = int(np.prod(X.shape))
+    expected = getattr(labeling, "n_features_in_", n_features)
+    if isinstance(labeling, LabelingNetwork):
+        expected = int(np.prod(labeling.input_shape))
+    if expected != n_features:
+        raise ValueError(
+            f"the lent labeling model was fitted on {expected} features, but X has {n_features}. Fit it on the same "
+            "features."
+        )
+
+
 def _fit_one(
     labeling: Any, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState, title: str
 ) -> Any:
     if labeling is None:
         trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
-        return LabelingNetwork(trained.network, trainer.device, trained.history, trained.best_epoch)
+        return LabelingNetwork(
+            trained.network, trainer.network, data.X.shape, trainer.device, trained.history, trained.best_epoch
+        )
     model = clone(labeling)
     if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
         model.set_params(random_state=int(rng.randint(2**31 - 1)))

@@ -4,7 +4,9 @@ The networks here draw their initial weights from a generator that is handed in.
 (uniform within one over the root of the fan-in), but the global generator is never touched.
 """
 
+import copy
 import math
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +20,9 @@ HIDDEN = 124
 """Hidden nodes of the paper's networks (App. E.3)."""
 FOURIER_FEATURES = 1024
 """Random features of the kernel network; their error falls with one over the root of this number."""
+
+_GLOBAL_GENERATOR = threading.RLock()
+"""Held while a user's module draws from the global generator, so that threads do not mix their draws."""
 
 NetworkChoice = str | Callable[[tuple[int, ...]], nn.Module]
 
@@ -68,7 +73,7 @@ def build_network(network: NetworkChoice, sample: Tensor, generator: Generator) 
     """
     shape = tuple(sample.shape[1:])
     if callable(network):
-        return network(shape)
+        return copy.deepcopy(network(shape))  # a callable may hand out one module again and again
     module = NETWORKS[network](shape)
     for layer in module.modules():
         if isinstance(layer, KernelFeatures):
@@ -91,7 +96,7 @@ def own_randomness(network: NetworkChoice, seed: int, device: str) -> Iterator[N
         yield
         return
     devices = [] if torch.device(device).type == "cpu" else [device]
-    with torch.random.fork_rng(devices=devices):
+    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=devices):
         torch.manual_seed(seed)
         yield
 

@@ -101,7 +101,10 @@ class _PairSum(torch.autograd.Function):
         loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums
         ctx.for_weights = loss_of_high, loss_of_low
         if slope_of_high is not None and slope_of_low is not None:
-            ctx.known = _Known(high, low, *_for_scores(slope_of_high.mul_(a), slope_of_low.mul_(b), high_among_low))
+            ctx.for_scores = _for_scores(slope_of_high.mul_(a), slope_of_low.mul_(b), high_among_low)
+            # With weights that may depend on the scores, or the same scores on both sides, that is not all of it.
+            if not (ctx.needs_input_grad[2] or ctx.needs_input_grad[3] or high is low):
+                ctx.known = _Known(high, low, *ctx.for_scores)
         return torch.dot(a, loss_of_high)
 
     @staticmethod
@@ -110,8 +113,8 @@ class _PairSum(torch.autograd.Function):
         needed = ctx.needs_input_grad
         for_high_weight, for_low_weight = ctx.for_weights
         return (
-            ctx.known.for_high * grad if needed[0] else None,
-            ctx.known.for_low * grad if needed[1] else None,
+            ctx.for_scores[0] * grad if needed[0] else None,
+            ctx.for_scores[1] * grad if needed[1] else None,
             for_high_weight * grad if needed[2] else None,
             for_low_weight * grad if needed[3] else None,
             None,

@@ -130,7 +130,7 @@ class AutogradPullback:
 
 def new_pullback(network: nn.Module, batch_size: int) -> Pullback:
     """Return the quickest pull-back that the network has."""
-    if isinstance(network, Perceptron) and network.weights.device.type == "cpu":
+    if type(network) is Perceptron and network.weights.device.type == "cpu":
         return PerceptronPullback(network, batch_size)
     return AutogradPullback(network)
 
@@ -317,7 +317,10 @@ def _some_rows(data: PUData, rng: np.random.RandomState) -> np.ndarray:
 
 
 def _trainable(network: nn.Module) -> list[nn.Parameter]:
-    return [each for each in network.parameters() if each.requires_grad]
+    parameters = [each for each in network.parameters() if each.requires_grad]
+    if not parameters:
+        raise ValueError("the network must have weights to train, but none of its parameters requires a gradient.")
+    return parameters
 
 
 def _flat(score: Tensor) -> Tensor:

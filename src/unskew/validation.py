@@ -3,6 +3,7 @@
 Every message has three parts: what must hold, what was found (value, count, first row), what to do.
 """
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,13 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
         options["y"] = y
     try:
         checked = validate_data(estimator, X, **options)
-    except ValueError as error:
-        if "could not convert string to float" not in str(error):
+        features, labels = checked if reset else (checked, None)
+        if features.dtype == object:  # a frame of mixed columns
+            features = features.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if "could not convert string to float" not in str(error) and "NAType" not in str(error):
             raise
         raise ValueError(f"{_first_text(X)} Encode such columns first, or leave them out.") from error
-    features, labels = checked if reset else (checked, None)
     names = getattr(estimator, "feature_names_in_", None)
     _require_finite(features, names)
     narrow = features.astype(np.float32, copy=False)
@@ -56,6 +59,9 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
 
 def check_labels(y: np.ndarray) -> np.ndarray:
     """Labels as a boolean array, True where labeled; at least one of each kind."""
+    if np.asarray(y).dtype == object:  # numbers in a column of objects are numbers all the same
+        with contextlib.suppress(TypeError, ValueError):
+            y = np.asarray(y).astype(np.float64)
     check_classification_targets(y)
     kind = type_of_target(y)
     allowed = np.isin(y, (0, 1)) if np.asarray(y).dtype.kind in "biuf" else np.zeros(len(y), dtype=bool)
@@ -124,7 +130,8 @@ def _as_numbers(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     numbers = np.empty(len(values))
     for position, value in enumerate(values):  # only for object arrays: mixed types have no faster way
         try:
-            numbers[position] = np.nan if value is None else float(value)
+            missing = value is None or type(value).__name__ == "NAType"
+            numbers[position] = np.nan if missing else float(value)
         except (TypeError, ValueError):
             raise ValueError(
                 f"confidence must be a number on every labeled row, but it is {value!r} at row {rows[position]}. Map "

@@ -14,6 +14,7 @@ from unskew.density_ratio import ratio_from_odds
 from unskew.errors import TooFewLabeled
 from unskew.metrics.sar import SarAUC, sar_auc
 from unskew.progress import progress_bar
+from unskew.validation import check_confidence, check_labels
 
 DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
 """Fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7)."""
@@ -64,7 +65,16 @@ def out_of_fold(
     verbose : bool
         Show a progress bar, on a terminal.
     """
-    y, confidence = np.asarray(y), np.asarray(confidence, dtype=np.float64)
+    if not hasattr(estimator, "labeling_prob"):
+        raise TypeError(
+            f"estimator must be a ranker of this package, but it is a {type(estimator).__name__}. Transform X first, "
+            "and pass the ranker alone."
+        )
+    y = np.asarray(y)
+    labeled = check_labels(y)
+    checked = check_confidence(confidence, labeled)
+    confidence = np.full(len(y), np.nan)
+    confidence[labeled] = checked
     if np.sum(y == 1) < 2 * n_folds:
         raise TooFewLabeled(
             f"{n_folds} folds need at least {2 * n_folds} labeled instances, but there are {int(np.sum(y == 1))}. "

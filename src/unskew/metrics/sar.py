@@ -4,6 +4,7 @@ With :math:`w = r / u` on labeled instances, :math:`E_l[w] = 1/c`, and weighted 
 positives. What they cannot see, the negatives, follows from the whole: p = pi p^p + (1 - pi) p^n, Eq. (10).
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy.stats import t as student
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from unskew.errors import TooFewLabeled
+from unskew.errors import NoEstimateWarning, TooFewLabeled
 from unskew.metrics.ranking import share_above
 from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels
 from unskew.weights import inverse_labeling_weight
@@ -37,6 +38,8 @@ class SarAUC:
         Estimated share of the positives that are labeled; NaN in the two-sample scenario, which cannot tell.
     effective_labeled : float
         Labeled instances that equally weighted ones would be worth, (sum w)^2 / sum w^2.
+    unclipped : float
+        The estimate before it is clipped to [0, 1], which orders also those that chance takes beyond.
     """
 
     auc: float
@@ -46,6 +49,7 @@ class SarAUC:
     prior: float
     label_freq: float
     effective_labeled: float
+    unclipped: float
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,8 @@ def sar_auc(
     random_state : int, RandomState or None
         Draws of the bootstrap.
     interval : {"u-statistic", "bootstrap"}
-        From the variance of the U-statistic's projection (the default, see decision 5), or from resampled rows.
+        From the variance of the U-statistic's projection (the default, see decision 5), or from resampled rows, which
+        covers too seldom with few labeled instances.
     clip : float in [0, 1)
         Labeling probabilities below are raised to it. With the true probabilities 0 is right; estimated ones need some
         (the rankers use 0.01), because one that is far too small would outweigh all others.
@@ -132,13 +137,17 @@ def sar_auc(
     sample = _read(y, score, confidence, labeling_prob, scenario, clip)
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
-    estimate = _auc_of(*_parts(sample))
-    low, high = (
-        _projected_interval(sample, estimate, level)
-        if interval == "u-statistic"
-        else _bootstrap_interval(sample, level, check_random_state(random_state))
-    )
     prior, label_freq = _prior_and_label_freq(sample)
+    if prior >= 1:
+        _warn_that_nothing_can_be_told(sample)
+        estimate, low, high = float("nan"), 0.0, 1.0
+    else:
+        estimate = _auc_of(*_parts(sample))
+        low, high = (
+            _projected_interval(sample, estimate, level)
+            if interval == "u-statistic"
+            else _bootstrap_interval(sample, level, check_random_state(random_state))
+        )
     return SarAUC(
         auc=float(np.clip(estimate, 0, 1)),
         low=low,
@@ -147,6 +156,7 @@ def sar_auc(
         prior=prior,
         label_freq=label_freq,
         effective_labeled=_effective_size(sample.weight),
+        unclipped=float(estimate),
     )
 
 
@@ -214,6 +224,8 @@ def _read(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str
     labeled = check_labels(y)
     if labeled.sum() < 2:
         raise TooFewLabeled("an AUC without negatives needs at least two labeled instances, but there is one.")
+    if (~labeled).sum() < 2:
+        raise ValueError("an AUC without negatives needs at least two unlabeled instances, but there is one.")
     prob = labeling_prob[labeled].astype(np.float64)
     raised = np.maximum(prob, clip)
     bad = np.flatnonzero(~((raised > 0) & np.isfinite(raised) & ((raised <= 1) | (scenario == "two-sample"))))
@@ -236,6 +248,16 @@ def _prior_and_label_freq(sample: _Sample) -> tuple[float, float]:
         prior = float(np.clip(raw, sample.alpha, 1))
         return prior, sample.alpha / prior
     return min(raw, 1.0), float("nan")
+
+
+def _warn_that_nothing_can_be_told(sample: _Sample) -> None:
+    warnings.warn(
+        "the estimated prior, alpha times the mean of confidence / labeling_prob, must be below 1 to tell an AUC, but "
+        f"it is {sample.alpha * float(sample.weight.mean()):.3g}: labeling probabilities are too small or confidence "
+        "is too high. The AUC is NaN. Estimate the labeling probability anew, or raise small ones with clip=.",
+        NoEstimateWarning,
+        stacklevel=3,
+    )
 
 
 def _effective_size(weight: np.ndarray) -> float:

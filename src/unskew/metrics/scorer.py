@@ -15,6 +15,8 @@ from unskew.validation import SCENARIOS, check_choice
 class SarScorer:
     """Callable ``scorer(estimator, X, y, confidence=...)`` that returns the estimated AUC of `estimator` on PU data.
 
+    The estimate is not clipped to [0, 1], so that candidates beyond are still told apart.
+
     It asks for `confidence` itself, so that ``GridSearchCV(...).fit(X, y, confidence=r)`` routes it here once metadata
     routing is on. Make one with `make_sar_scorer`.
     """
@@ -32,7 +34,8 @@ class SarScorer:
                 "cross_val_score(..., params={'confidence': ...})."
             )
         prob = self._labeling_prob(estimator, X)
-        return sar_auc(y, estimator.decision_function(X), confidence, prob, self.scenario, clip=self.clip).auc
+        score = estimator.decision_function(X)
+        return sar_auc(y, score, confidence, prob, self.scenario, clip=self.clip).unclipped
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Metadata that the scorer asks for: `confidence`."""

@@ -98,7 +98,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         "patience": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "scenario": [StrOptions(set(SCENARIOS))],
-        "labeling": [HasMethods("predict_proba"), HasMethods("density_ratio"), HasMethods("decision_function"), None],
+        "labeling": [HasMethods("predict_proba"), HasMethods("density_ratio"), HasMethods("labeling_prob"), None],
         "crossfit": [Interval(Integral, 2, None, closed="left"), Options(Integral, {0})],
         "clip": [Interval(Real, 0, 1, closed="neither")],
         "device": [str],
@@ -156,6 +156,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def labeling_prob(self, X: Any) -> np.ndarray:
         """Labeling probability of each instance before clipping; the density ratio in the two-sample scenario."""
         check_is_fitted(self)
+        if not hasattr(self, "labeling_"):
+            raise AttributeError("this model was loaded from a file that could not hold its labeling model.")
         alpha = self.training_summary_["alpha"]
         return estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha)
 
@@ -175,7 +177,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def _fit(self, X: Any, y: Any, confidence: Any, validation: tuple[Any, ...] | None) -> None:
         self._check_parameters()
         data = self._read(X, y, confidence)
-        held_out = None if validation is None else self._read_validation(validation)
+        self._require_same_columns()
+        held_out = None if validation is None else self._read_validation(validation, confidence is not None)
         rng = check_random_state(self.random_state)
         train = data
         if held_out is None:
@@ -202,9 +205,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{error}{self._hint()}") from None
         try:
-            torch.device(self.device)
-        except RuntimeError as error:
-            raise ValueError(f"device must be one that torch knows, but it is {self.device!r}: {error}") from None
+            torch.empty(0, device=self.device)
+        except (RuntimeError, AssertionError) as error:
+            raise ValueError(f"device must be one that torch has here, but it is {self.device!r}: {error}") from None
 
     def _hint(self) -> str:
         """Point to the option that a mistyped string parameter was probably meant to be."""
@@ -228,7 +231,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def _read(self, X: Any, y: Any, confidence: Any) -> PUData:
         features, labels = check_features(self, X, y, reset=True)
-        data = self._assemble(features, labels, confidence)
+        data = self._assemble(as_rows(features), labels, confidence)
         self.input_shape_ = data.X.shape
         if confidence is None and "confidence" in self.needs:
             warnings.warn(
@@ -240,26 +243,39 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
         return data
 
-    def _read_validation(self, validation: tuple[Any, ...]) -> PUData:
+    def _require_same_columns(self) -> None:
+        """Refuse a lent labeling model that was fitted on other columns, or on these in another order."""
+        lent, own = (getattr(each, "feature_names_in_", None) for each in (self.labeling, self))
+        if lent is not None and own is not None and list(lent) != list(own):
+            raise ValueError(
+                f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(own)}. Give X the "
+                "same columns in the same order."
+            )
+
+    def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool) -> PUData:
         if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
             raise ValueError(
                 "validation must be a tuple (X, y, confidence) or (X, y), but it is a "
                 f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
             )
         X, y, confidence = validation if len(validation) == 3 else (*validation, None)
-        features = check_features(self, X, reset=False)
-        if len(np.asarray(y)) != features.shape[0]:
+        rows, labels = self._read_features(X), np.atleast_1d(np.asarray(y))
+        if labels.shape != (len(rows),):
             raise ValueError(
-                f"validation must have one label per row, but X has {features.shape[0]} rows and y has "
-                f"{len(np.asarray(y))}."
+                f"validation must have one label per row, but X has {len(rows)} rows and y has shape {np.shape(y)}."
             )
-        return self._assemble(features, np.asarray(y), confidence)
+        if with_confidence and confidence is None and "confidence" in self.needs:
+            raise ValueError(
+                "validation must have confidence too, as the training data do, but it is (X, y). Pass "
+                "(X, y, confidence)."
+            )
+        return self._assemble(rows, labels, confidence)
 
-    def _assemble(self, features: Any, labels: np.ndarray, confidence: Any) -> PUData:
+    def _assemble(self, rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
         labeled = check_labels(labels)
         require_two_labeled(labeled)
         return PUData(
-            X=as_rows(features),
+            X=rows,
             labeled_rows=np.flatnonzero(labeled),
             unlabeled_rows=np.flatnonzero(~labeled),
             confidence=None if confidence is None else check_confidence(confidence, labeled),
@@ -276,13 +292,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def _cut_at_prior(self, data: PUData, parts: list[PUData]) -> None:
         """Set `threshold_` so that the share of instances above it is the prior, estimated here (decision 6)."""
-        divisor = np.concatenate([part.labeling_prob for part in parts if part.labeling_prob is not None])
+        sure = [part for part in parts if part.confidence is not None]
+        divisor = np.concatenate([part.labeling_prob for part in sure or parts if part.labeling_prob is not None])
         n_labeled = sum(part.n_labeled for part in parts)
         alpha = n_labeled / (n_labeled + sum(part.n_unlabeled for part in parts))
         one_sample = self.scenario == "one-sample"
         factor = alpha if one_sample else 1.0
-        if all(part.confidence is not None for part in parts):
-            confidence = np.concatenate([part.confidence for part in parts if part.confidence is not None])
+        if sure:
+            confidence = np.concatenate([part.confidence for part in sure if part.confidence is not None])
             mean_weight = float(inverse_labeling_weight(confidence, divisor, self.clip).mean())
             prior = self.prior_ = float(np.clip(factor * mean_weight, alpha if one_sample else 0.0, 1.0))
             self.label_freq_ = alpha / prior if one_sample else float("nan")
@@ -327,6 +344,8 @@ class LabelingRanker(Ranker):
         """Turn logits of the labeling probability into scores."""
 
     def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        # A classifier or the folds of a cross-fit have no one history.
+        self.history_, self.best_epoch_ = [], 0
         if isinstance(self.labeling_, LabelingNetwork):
             self.history_, self.best_epoch_ = self.labeling_.history, self.labeling_.best_epoch
 
@@ -340,4 +359,4 @@ def _cut(score: np.ndarray, share: float) -> float:
         return float(score[0])
     n_below = min(max(round((1 - share) * len(score)), 1), len(score) - 1)
     ordered = np.partition(score, (n_below - 1, n_below))
-    return float((ordered[n_below - 1] + ordered[n_below]) / 2)
+    return float(ordered[n_below - 1] / 2 + ordered[n_below] / 2)

@@ -15,7 +15,7 @@ from unskew._version import __version__
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.labeling import CrossFittedLabeling, LabelingNetwork
 from unskew.modelfile import ModelFile
-from unskew.networks import empty_network
+from unskew.networks import NetworkChoice, empty_network
 from unskew.records import Epoch
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "n_features_in": getattr(ranker, "n_features_in_", None),  # images have none, as in scikit-learn
         "feature_names": [str(name) for name in getattr(ranker, "feature_names_in_", [])] or None,
         "training": ranker.training_summary_,
-        "history": [list(epoch) for epoch in getattr(ranker, "history_", [])],
+        "history": [list(epoch) for epoch in ranker.history_],
         "numbers": {name: _number(getattr(ranker, name)) for name in _NUMBERS if hasattr(ranker, name)},
-        "labeling": _labeling_header(ranker.labeling_, arrays),
+        "labeling": _labeling_header(ranker.labeling_, arrays, needs_labeling=not hasattr(ranker, "network_")),
     }
     return ModelFile(header, arrays)
 
@@ -67,8 +67,7 @@ def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Calla
         ranker.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     ranker.classes_ = np.array([0, 1])
     ranker.training_summary_ = header["training"]
-    if header["history"]:
-        ranker.history_ = [Epoch(*row) for row in header["history"]]
+    ranker.history_ = [Epoch(*row) for row in header["history"]]
     for name, value in header["numbers"].items():
         setattr(ranker, name, float("nan") if value is None else value)
     if any(name.startswith("network.") for name in model.arrays):
@@ -104,18 +103,31 @@ def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
     }
 
 
-def _network_from(arrays: dict[str, np.ndarray], prefix: str, ranker: "Ranker") -> nn.Module:
-    network = empty_network(ranker.network, ranker.input_shape_)
+def _network_from(
+    arrays: dict[str, np.ndarray], prefix: str, ranker: "Ranker", kind: NetworkChoice | None = None
+) -> nn.Module:
+    network = empty_network(ranker.network if kind is None else kind, ranker.input_shape_)
     start = len(prefix) + 1
     state = {name[start:]: torch.from_numpy(value) for name, value in arrays.items() if name.startswith(f"{prefix}.")}
-    network.load_state_dict(state)
+    try:
+        network.load_state_dict(state)
+    except RuntimeError as error:
+        raise ModelFileError(
+            f"the weights in the file do not fit the network {ranker.network!r}: {error}. Pass the callable that the "
+            "model was fitted with."
+        ) from None
     return network.to(ranker.device).eval()
 
 
-def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray]) -> list[dict[str, Any]] | None:
+def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labeling: bool) -> list[dict[str, Any]] | None:
     """Put the labeling networks' arrays with the others and describe them; None for what cannot be kept as data."""
     folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
     if not all(isinstance(fold, LabelingNetwork) for fold in folds):
+        if needs_labeling:
+            raise ValueError(
+                f"this model scores by its labeling model, a {type(folds[0]).__name__}, and only networks can be kept "
+                "as plain data. Fit it with labeling=None to save it, or keep it with joblib."
+            )
         warnings.warn(
             f"the model file is written without its labeling model, a {type(folds[0]).__name__}: only networks can be "
             "kept as plain data. Scores are not affected; labeling_ will be missing after loading.",
@@ -125,7 +137,14 @@ def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray]) -> list[dict[
         return None
     for number, fold in enumerate(folds):
         arrays |= _network_arrays(f"labeling{number}", fold.network)
-    return [{"history": [list(epoch) for epoch in fold.history], "best_epoch": fold.best_epoch} for fold in folds]
+    return [
+        {
+            "network": None if callable(fold.kind) else fold.kind,
+            "history": [list(epoch) for epoch in fold.history],
+            "best_epoch": fold.best_epoch,
+        }
+        for fold in folds
+    ]
 
 
 def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.ndarray], ranker: "Ranker") -> Any:
@@ -133,7 +152,9 @@ def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.
         return None
     folds = tuple(
         LabelingNetwork(
-            _network_from(arrays, f"labeling{number}", ranker),
+            _network_from(arrays, f"labeling{number}", ranker, fold["network"]),
+            ranker.network if fold["network"] is None else fold["network"],
+            ranker.input_shape_,
             ranker.device,
             [Epoch(*row) for row in fold["history"]],
             fold["best_epoch"],
