@@ -22,7 +22,7 @@ from unskew.training import Adam, Batches, new_generator, new_pullback, run_epoc
 
 BATCH = 1024
 N_LABELED, N_UNLABELED = 102, 5 * 1004  # five full steps an epoch, 20 labeled in each
-TURNS, WARM_UP = 60, 3
+TURNS, WARM_UP = 100, 3
 
 
 def risk(batch: ScoredBatch) -> torch.Tensor:
