@@ -2,8 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import settings
 
 from unskew.datasets import toy
+
+settings.register_profile("no clock", deadline=None)  # how long an example takes says more of the machine than of us
+settings.load_profile("no clock")
+torch.set_num_threads(1)  # the tests' networks are small, and threads that wait for each other are slower than one
 
 QUICK = {"network": "linear", "learning_rate": 0.02, "max_epochs": 5, "random_state": 0}
 """Parameters for tests about anything but how well training goes."""

@@ -11,7 +11,7 @@ README = Path(__file__).parents[1] / "README.md"
 def test_python_blocks_run_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     names: dict[str, object] = {}
     with sklearn.config_context():
         for block in blocks:

@@ -8,11 +8,29 @@ from typing import Any
 
 from unskew._version import __version__
 
-_SUBMODULES = ("datasets", "density_ratio", "errors", "metrics", "risk", "scenario", "surrogates", "theory", "weights")
+_SUBMODULES = (
+    "datasets",
+    "density_ratio",
+    "errors",
+    "metrics",
+    "pu_risk",
+    "records",
+    "risk",
+    "scenario",
+    "surrogates",
+    "theory",
+    "weights",
+)
 _HOMES = {
     "make": "rankers",
     "methods": "rankers",
+    "method_card": "rankers",
+    "method_cards": "rankers",
     "load": "rankers",
+    "register": "rankers",
+    "RiskRanker": "rankers",
+    "LabelingRanker": "rankers",
+    "fit_each": "comparison",
     "ULSIF": "density_ratio",
 }
 

@@ -1,11 +1,12 @@
 """The command line. A command does no work of its own, and nothing heavy is loaded before one is chosen."""
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from unskew._version import __version__
 
@@ -48,6 +49,29 @@ def demo(
 
     page = run_demo(out, seed=seed, show=_show)
     typer.echo(f"The page with pictures: {page}")
+
+
+@app.command()
+def methods(
+    name: Annotated[str | None, Argument(help="One method, to read all that is known of it.")] = None,
+    as_json: Annotated[bool, Option("--json", help="Print the cards as JSON.")] = False,
+) -> None:
+    """List the methods with what they assume and need.
+
+    Examples: unskew methods; unskew methods pusb; unskew methods --json
+    """
+    from dataclasses import asdict
+
+    from unskew.rankers import method_card, method_cards
+    from unskew.report.cards import card_text, cards_table
+
+    cards = method_cards() if name is None else (method_card(name),)
+    if as_json:
+        typer.echo(json.dumps([asdict(card) for card in cards], indent=2))
+    elif name is None:
+        _show(cards_table(cards), "Methods")
+    else:
+        typer.echo(card_text(cards[0]))
 
 
 def _show(table: "Table", title: str) -> None:

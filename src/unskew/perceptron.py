@@ -10,6 +10,7 @@ products compute them and their gradients along with the rest.
 """
 
 import math
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
@@ -46,8 +47,7 @@ class Perceptron(nn.Module):
         with torch.no_grad():
             _, b1, w2, _ = _parts(self.weights)
             b1[hidden] = w2[hidden, hidden] = 1
-        # The fixed entries also stay fixed under autograd, for a perceptron that is part of a larger network.
-        self.weights.register_hook(self._release_fixed)  # type: ignore[no-untyped-call]
+        self._hold_fixed()
 
     def draw(self, generator: Generator) -> None:
         """Draw the weights by torch's default law for linear layers, uniform within one over the root of the fan-in."""
@@ -70,6 +70,14 @@ class Perceptron(nn.Module):
     def extra_repr(self) -> str:
         """Sizes, for printing."""
         return f"n_inputs={self.n_inputs}, hidden={self.hidden}"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._hold_fixed()  # neither pickle nor deepcopy keeps the hooks of a parameter
+
+    def _hold_fixed(self) -> None:
+        """Let the fixed entries stay fixed under autograd, for a perceptron that is part of a larger network."""
+        self.weights.register_hook(self._release_fixed)  # type: ignore[no-untyped-call]
 
     def _release_fixed(self, gradient: Tensor) -> Tensor:
         gradient = gradient.clone()

@@ -27,8 +27,8 @@ class PUData:
     confidence : float array of shape (n_labeled,) in [0, 1], or None where none was given
     labeling_prob : float array of shape (n_labeled,), or None before it is estimated
         Probability of being labeled; in the two-sample scenario the density ratio that takes its place.
-    weight : float array of shape (n_labeled,), or None
-        What the risk multiplies each labeled instance with.
+    weight, unlabeled_weight : float arrays of shape (n_labeled,) and (n_unlabeled,), or None
+        What the risk multiplies each instance with.
     """
 
     X: "Rows"
@@ -37,6 +37,7 @@ class PUData:
     confidence: np.ndarray | None = None
     labeling_prob: np.ndarray | None = None
     weight: np.ndarray | None = None
+    unlabeled_weight: np.ndarray | None = None
 
     @property
     def n_labeled(self) -> int:
@@ -65,6 +66,7 @@ class ScoredBatch:
     alpha : float
         Share of labeled instances in the whole data set, not in the batch.
     weight, confidence : tensors of shape (n_labeled,), or None
+    unlabeled_weight : tensor of shape (n_unlabeled,), or None
     """
 
     labeled: "Tensor"
@@ -72,6 +74,7 @@ class ScoredBatch:
     alpha: float
     weight: "Tensor | None" = None
     confidence: "Tensor | None" = None
+    unlabeled_weight: "Tensor | None" = None
 
 
 class Epoch(NamedTuple):

@@ -40,7 +40,7 @@ class Surrogate:
     @cached_property
     def at_zero(self) -> float:
         """Loss of a pair of equal scores."""
-        return float(self.value(torch.zeros(())))
+        return float(self.value(torch.zeros((), dtype=torch.float64)))
 
     def __call__(self, margin: Tensor) -> Tensor:
         """Loss of each margin."""

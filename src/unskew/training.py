@@ -28,11 +28,12 @@ SAMPLE_ROWS = 500
 
 @dataclass(frozen=True)
 class Trained:
-    """A network at its best epoch, and how it came there."""
+    """A network at its best epoch, how it came there, and the optimizer with which it can go on."""
 
     network: nn.Module
     history: list[Epoch]
     best_epoch: int
+    optimizer: "Adam"
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,32 @@ class Trainer:
     verbose: bool = False
 
     def minimize(
-        self, risk: Risk, data: PUData, held_out: PUData, rng: np.random.RandomState, title: str = "training"
+        self,
+        risk: Risk,
+        data: PUData,
+        held_out: PUData,
+        rng: np.random.RandomState,
+        title: str = "training",
+        *,
+        start: Trained | None = None,
     ) -> Trained:
-        """Train a new network on `data`; keep the weights of the epoch with the lowest risk on `held_out`."""
+        """Train a network on `data`; keep the weights of the epoch with the lowest risk on `held_out`.
+
+        The network is a new one, or that of `start`, which is then trained on in place, by its own optimizer.
+        """
         generator = new_generator(rng)
         with own_randomness(self.network, generator.initial_seed(), self.device):
-            sample = torch.from_numpy(data.X.take(_some_rows(data, rng)))
-            network = build_network(self.network, sample, generator).to(self.device)
-            return self._run(network, risk, data, held_out, generator, title)
+            if start is None:
+                sample = torch.from_numpy(data.X.take(_some_rows(data, rng)))
+                network = build_network(self.network, sample, generator).to(self.device)
+                start = Trained(network, [], 0, Adam(network, self.learning_rate))
+            return self._run(start, risk, data, held_out, generator, title)
 
     def _run(
-        self, network: nn.Module, risk: Risk, data: PUData, held_out: PUData, generator: Generator, title: str
+        self, start: Trained, risk: Risk, data: PUData, held_out: PUData, generator: Generator, title: str
     ) -> Trained:
-        optimizer, pullback = Adam(network, self.learning_rate), new_pullback(network, self.batch_size)
+        network, optimizer = start.network, start.optimizer
+        pullback = new_pullback(network, self.batch_size)
         batches = Batches(data, self.batch_size, self.device)
         best = _Best()
         history = []
@@ -93,7 +107,7 @@ class Trainer:
                     break
         network.load_state_dict(best.state)
         network.eval()
-        return Trained(network, history, best.epoch)
+        return Trained(network, history, best.epoch, optimizer)
 
 
 def new_generator(rng: np.random.RandomState) -> Generator:
@@ -238,24 +252,29 @@ class Batches:
         self.labeled_rows, self.unlabeled_rows = data.labeled_rows, data.unlabeled_rows
         self.weight = _float_tensor(data.weight, device)
         self.confidence = _float_tensor(data.confidence, device)
+        self.unlabeled_weight = _float_tensor(data.unlabeled_weight, device)
         # One buffer for all batches: nothing that grows with the batch is allocated per step for the features.
         self.buffer = torch.empty((self.n_labeled + n_unlabeled, *data.X.shape))
 
     def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, Callable[[Tensor], ScoredBatch]]]:
         """Rows of features, the labeled ones first, and what turns their scores into a batch for the risk."""
-        order = torch.randperm(len(self.unlabeled_rows), generator=generator).numpy()
-        unlabeled = np.array_split(self.unlabeled_rows[order], self.n_steps)
+        order = torch.randperm(len(self.unlabeled_rows), generator=generator)
+        unlabeled = np.array_split(self.unlabeled_rows[order.numpy()], self.n_steps)
         positions = self._labeled_positions(generator)
         labeled = np.split(self.labeled_rows[positions.numpy()], self.n_steps)
-        weight, confidence = (self._by_step(each, positions) for each in (self.weight, self.confidence))
+        columns = [
+            self._by_step(self.weight, positions),
+            self._by_step(self.confidence, positions),
+            self._by_step(self.unlabeled_weight, order),
+        ]
         # All small work of an epoch is done at once: between the large products of the steps it takes several times as
         # long, because these drive its code and data out of the processor's caches.
         rows = [np.concatenate(each) for each in zip(labeled, unlabeled, strict=True)]
         batches = [self.buffer[: len(each)] for each in rows]
         places = [each.numpy() for each in batches]
-        for index, place, batch, w, r in zip(rows, places, batches, weight, confidence, strict=True):
+        for index, place, batch, *values in zip(rows, places, batches, *columns, strict=True):
             self.X.take(index, out=place)
-            yield batch if self.device == "cpu" else batch.to(self.device), partial(self._batch, w, r)
+            yield batch if self.device == "cpu" else batch.to(self.device), partial(self._batch, *values)
 
     def _labeled_positions(self, generator: Generator) -> Tensor:
         """Which labeled instances each step gets, all steps one after another."""
@@ -268,11 +287,14 @@ class Batches:
         return torch.cat(passes)[: self.n_steps * self.n_labeled]
 
     def _by_step(self, values: Tensor | None, positions: Tensor) -> Sequence[Tensor | None]:
-        return [None] * self.n_steps if values is None else torch.split(values[positions], self.n_labeled)
+        # Both array_split and tensor_split give the first parts one more where the rest does not divide.
+        return [None] * self.n_steps if values is None else torch.tensor_split(values[positions], self.n_steps)
 
-    def _batch(self, weight: Tensor | None, confidence: Tensor | None, score: Tensor) -> ScoredBatch:
+    def _batch(
+        self, weight: Tensor | None, confidence: Tensor | None, unlabeled_weight: Tensor | None, score: Tensor
+    ) -> ScoredBatch:
         labeled, unlabeled = torch.split_with_sizes(score, (self.n_labeled, len(score) - self.n_labeled))
-        return ScoredBatch(labeled, unlabeled, self.alpha, weight, confidence)
+        return ScoredBatch(labeled, unlabeled, self.alpha, weight, confidence, unlabeled_weight)
 
 
 class _Best:
@@ -298,6 +320,7 @@ def _whole_risk(network: nn.Module, risk: Risk, data: PUData, device: str) -> fl
             alpha=data.alpha,
             weight=_float_tensor(data.weight, "cpu"),
             confidence=_float_tensor(data.confidence, "cpu"),
+            unlabeled_weight=_float_tensor(data.unlabeled_weight, "cpu"),
         )
         return float(risk(batch))
 

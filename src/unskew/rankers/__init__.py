@@ -1,4 +1,4 @@
-"""One file per method, found by looking: a new file in this folder is a new method."""
+"""One file per method, found by looking: a new file in this folder is a new method; `register` adds others."""
 
 import importlib
 import inspect
@@ -13,12 +13,30 @@ from torch import nn
 
 from unskew.errors import ModelFileError, closest_name
 from unskew.modelfile import read_model_file
-from unskew.rankers._base import Ranker
+from unskew.rankers._base import LabelingRanker, Ranker, RiskRanker
+from unskew.rankers._card import MethodCard, card_of
 from unskew.rankers._state import ranker_of
+
+__all__ = [
+    "LabelingRanker",
+    "MethodCard",
+    "Ranker",
+    "RiskRanker",
+    "load",
+    "make",
+    "method_card",
+    "method_cards",
+    "methods",
+    "ranker_class",
+    "ranker_classes",
+    "register",
+]
+
+_registered: dict[str, type[Ranker]] = {}
 
 
 @cache
-def _rankers() -> dict[str, type[Ranker]]:
+def _own_rankers() -> dict[str, type[Ranker]]:
     found = []
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("_"):
@@ -26,6 +44,48 @@ def _rankers() -> dict[str, type[Ranker]]:
             found += [each for each in members if inspect.isclass(each) and issubclass(each, Ranker)]
     concrete = {each for each in found if not inspect.isabstract(each)}
     return {each.name: each for each in sorted(concrete, key=lambda each: each.position)}
+
+
+def _rankers() -> dict[str, type[Ranker]]:
+    return {**_own_rankers(), **_registered}
+
+
+def register(kind: type[Ranker]) -> type[Ranker]:
+    """Add a method from outside the package; a class decorator.
+
+    From then on `methods`, `make`, `load` and every comparison in this process know it, after the package's own. The
+    class derives from `RiskRanker` (learns by a risk) or `LabelingRanker` (turns the labeling probability into a
+    score); `examples/new_method.py` is a complete one.
+    """
+    if not (inspect.isclass(kind) and issubclass(kind, Ranker)):
+        raise TypeError(f"register takes a class derived from RiskRanker or LabelingRanker, but it got {kind!r}.")
+    if inspect.isabstract(kind):
+        missing = ", ".join(sorted(kind.__abstractmethods__))
+        raise TypeError(f"a method must be complete, but {kind.__name__} does not define {missing}.")
+    for name in ("name", "table_name", "assumption"):
+        if not isinstance(getattr(kind, name, None), str):
+            raise TypeError(f"a method must say its {name}, a string, but {kind.__name__}.{name} is not there.")
+    if kind.name in _own_rankers():
+        raise ValueError(f"the name {kind.name!r} is taken by {_own_rankers()[kind.name].__name__}. Choose another.")
+    _registered[kind.name] = kind
+    return kind
+
+
+def method_card(name: str) -> MethodCard:
+    """All that is known of the method of that name, as data.
+
+    Examples
+    --------
+    >>> card = method_card("nnpu")
+    >>> card.assumption, card.needs, card.scenarios
+    ('SCAR', ('prior',), ('one-sample', 'two-sample'))
+    """
+    return card_of(ranker_class(name))
+
+
+def method_cards() -> tuple[MethodCard, ...]:
+    """Cards of all methods, in the paper's order."""
+    return tuple(card_of(kind) for kind in ranker_classes())
 
 
 def methods() -> tuple[str, ...]:

@@ -25,12 +25,12 @@ from unskew.labeling import LabelingNetwork, estimate_at, fit_labeling, labeling
 from unskew.metrics.ranking import auc
 from unskew.modelfile import write_model_file
 from unskew.networks import NETWORKS, NetworkChoice
+from unskew.rankers._prior import alpha_of, cut, label_freq_of, share_of_positives
 from unskew.rankers._state import model_file_of
 from unskew.records import PUData, ScoredBatch
 from unskew.rows import Rows, as_rows
 from unskew.training import Trainer, score_rows
 from unskew.validation import SCENARIOS, check_confidence, check_features, check_labels, require_two_labeled
-from unskew.weights import inverse_labeling_weight
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -62,6 +62,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         0: labeling probabilities of the training data are in-sample, as in the paper. k >= 2: out of k folds.
     clip : float, default=0.01
         Labeling probabilities below are raised to it.
+    prior : float in (0, 1) or None, default=None
+        Share of positives, where it is known. It sets the threshold of `predict`, and some methods train with it. None
+        estimates it from the confidence.
     device : str, default="cpu"
         Where torch computes.
     random_state : int, RandomState or None, default=None
@@ -80,15 +83,19 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     labeling: Any = None
     crossfit: int = 0
     clip: float = 0.01
+    prior: float | None = None
     device: str = "cpu"
     random_state: Any = None
     verbose: bool = False
 
     name: ClassVar[str]
     table_name: ClassVar[str]
-    position: ClassVar[int]
+    position: ClassVar[int] = 1000  # among the methods; those from outside come last
     assumption: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
+    scenarios: ClassVar[tuple[str, ...]] = SCENARIOS
+    uses_labeling: ClassVar[bool] = False
+    without_confidence: ClassVar[str] = ""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "network": [StrOptions(set(NETWORKS)), callable],
@@ -101,6 +108,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         "labeling": [HasMethods("predict_proba"), HasMethods("density_ratio"), HasMethods("labeling_prob"), None],
         "crossfit": [Interval(Integral, 2, None, closed="left"), Options(Integral, {0})],
         "clip": [Interval(Real, 0, 1, closed="neither")],
+        "prior": [Interval(Real, 0, 1, closed="neither"), None],
         "device": [str],
         "random_state": ["random_state"],
         "verbose": ["boolean"],
@@ -157,7 +165,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         """Labeling probability of each instance before clipping; the density ratio in the two-sample scenario."""
         check_is_fitted(self)
         if not hasattr(self, "labeling_"):
-            raise AttributeError("this model was loaded from a file that could not hold its labeling model.")
+            raise AttributeError(
+                "this model has no labeling model: it was fitted without one, because the prior was given and the "
+                "method does not use it, or it was loaded from a file that could not hold it."
+            )
         alpha = self.training_summary_["alpha"]
         return estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha)
 
@@ -185,9 +196,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             train, held_out = hold_out(data, self.validation_fraction, rng)
         in_training = held_out is train
         trainer = self._trainer()
-        self.labeling_, train, held_out = fit_labeling(
-            self.labeling, train, held_out, trainer, rng, crossfit=self.crossfit, scenario=self.scenario
-        )
+        if self.uses_labeling or self.prior is None:
+            self.labeling_, train, held_out = fit_labeling(
+                self.labeling, train, held_out, trainer, rng, crossfit=self.crossfit, scenario=self.scenario
+            )
+        prior = self._find_prior([train] if in_training else [train, held_out])
         self._learn(train, held_out, trainer, rng)
         self.classes_ = np.array([0, 1])
         self.training_summary_ = {
@@ -197,7 +210,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             "n_validation_unlabeled": 0 if in_training else held_out.n_unlabeled,
             "alpha": train.alpha,
         }
-        self._cut_at_prior(data, [train] if in_training else [train, held_out])
+        everything = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+        rows = everything if self.scenario == "one-sample" else data.unlabeled_rows
+        self.threshold_ = cut(self._score(data.X, rows), prior)  # decision 6
 
     def _check_parameters(self) -> None:
         try:
@@ -208,6 +223,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             torch.empty(0, device=self.device)
         except (RuntimeError, AssertionError) as error:
             raise ValueError(f"device must be one that torch has here, but it is {self.device!r}: {error}") from None
+        if self.scenario not in self.scenarios:
+            raise ValueError(
+                f"{type(self).__name__} is defined for the {' and '.join(self.scenarios)} scenario only, but scenario "
+                f"is {self.scenario!r}. Methods for it: see unskew.method_card(name).scenarios."
+            )
 
     def _hint(self) -> str:
         """Point to the option that a mistyped string parameter was probably meant to be."""
@@ -233,15 +253,31 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         features, labels = check_features(self, X, y, reset=True)
         data = self._assemble(as_rows(features), labels, confidence)
         self.input_shape_ = data.X.shape
+        if confidence is None and self.prior is None and self._needs_prior():
+            raise ValueError(
+                f"{type(self).__name__} must know the prior, the share of positives, or estimate it from the "
+                "confidence, but neither was given. Pass prior=... to the constructor, or fit(X, y, confidence=...)."
+            )
         if confidence is None and "confidence" in self.needs:
             warnings.warn(
-                f"{type(self).__name__} corrects the bias of the labels by their confidence, but none was given: every "
-                "labeled instance counts as certain (confidence 1), which is the method 'no-conf'. Pass "
-                "fit(X, y, confidence=...).",
+                f"{type(self).__name__} learns from the confidence of the labels, but none was given: every labeled "
+                f"instance counts as certain (confidence 1), {self.without_confidence}. Pass fit(X, y, "
+                "confidence=...).",
                 ConfidenceMissingWarning,
                 stacklevel=4,
             )
         return data
+
+    def _needs_prior(self) -> bool:
+        """Whether training needs the prior, with the parameters as they are."""
+        return "prior" in self.needs
+
+    def _find_prior(self, parts: list[PUData]) -> float:
+        share = share_of_positives(self.prior, parts, self.clip, self.scenario)
+        if share.trusted:
+            self.prior_ = share.prior
+            self.label_freq_ = label_freq_of(share.prior, alpha_of(parts), self.scenario)
+        return share.prior
 
     def _require_same_columns(self) -> None:
         """Refuse a lent labeling model that was fitted on other columns, or on these in another order."""
@@ -290,24 +326,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
         return rows
 
-    def _cut_at_prior(self, data: PUData, parts: list[PUData]) -> None:
-        """Set `threshold_` so that the share of instances above it is the prior, estimated here (decision 6)."""
-        sure = [part for part in parts if part.confidence is not None]
-        divisor = np.concatenate([part.labeling_prob for part in sure or parts if part.labeling_prob is not None])
-        n_labeled = sum(part.n_labeled for part in parts)
-        alpha = n_labeled / (n_labeled + sum(part.n_unlabeled for part in parts))
-        one_sample = self.scenario == "one-sample"
-        factor = alpha if one_sample else 1.0
-        if sure:
-            confidence = np.concatenate([part.confidence for part in sure if part.confidence is not None])
-            mean_weight = float(inverse_labeling_weight(confidence, divisor, self.clip).mean())
-            prior = self.prior_ = float(np.clip(factor * mean_weight, alpha if one_sample else 0.0, 1.0))
-            self.label_freq_ = alpha / prior if one_sample else float("nan")
-        else:  # Elkan and Noto (2008): under SCAR, labeled instances have u = c on average where classes separate
-            prior = min(1.0, factor / float(np.maximum(divisor, self.clip).mean()))
-        rows = np.concatenate([data.labeled_rows, data.unlabeled_rows]) if one_sample else data.unlabeled_rows
-        self.threshold_ = _cut(self._score(data.X, rows), prior)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -319,9 +337,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 class RiskRanker(Ranker):
     """A method that learns its score by minimizing a risk."""
 
-    @abstractmethod
     def _weigh(self, data: PUData) -> PUData:
         """Put the weights that the risk needs into the record."""
+        return data
 
     @abstractmethod
     def _risk(self, batch: ScoredBatch) -> Tensor:
@@ -339,6 +357,8 @@ class RiskRanker(Ranker):
 class LabelingRanker(Ranker):
     """A method whose score is a function of the labeling probability."""
 
+    uses_labeling: ClassVar[bool] = True
+
     @abstractmethod
     def _to_score(self, logit: np.ndarray) -> np.ndarray:
         """Turn logits of the labeling probability into scores."""
@@ -351,12 +371,3 @@ class LabelingRanker(Ranker):
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         return self._to_score(labeling_logit_at(self.labeling_, X, rows))
-
-
-def _cut(score: np.ndarray, share: float) -> float:
-    """Threshold that this share of the scores reaches, halfway between two of them so that rounding does not decide."""
-    if len(score) == 1:
-        return float(score[0])
-    n_below = min(max(round((1 - share) * len(score)), 1), len(score) - 1)
-    ordered = np.partition(score, (n_below - 1, n_below))
-    return float(ordered[n_below - 1] / 2 + ordered[n_below] / 2)

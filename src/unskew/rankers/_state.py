@@ -21,14 +21,14 @@ from unskew.records import Epoch
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
 
-_NUMBERS = ("threshold_", "prior_", "label_freq_", "best_epoch_")
-
 
 def model_file_of(ranker: "Ranker") -> ModelFile:
     """Everything that a fitted ranker needs to score again, as data."""
     arrays: dict[str, np.ndarray] = {}
-    if hasattr(ranker, "network_"):
-        arrays |= _network_arrays("network", ranker.network_)
+    fitted = {name: value for name, value in vars(ranker).items() if name.endswith("_")}
+    for name, value in fitted.items():
+        if isinstance(value, nn.Module):
+            arrays |= _network_arrays(name.removesuffix("_"), value)
     header = {
         "library_version": __version__,
         "written_with": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
@@ -40,8 +40,8 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "feature_names": [str(name) for name in getattr(ranker, "feature_names_in_", [])] or None,
         "training": ranker.training_summary_,
         "history": [list(epoch) for epoch in ranker.history_],
-        "numbers": {name: _number(getattr(ranker, name)) for name in _NUMBERS if hasattr(ranker, name)},
-        "labeling": _labeling_header(ranker.labeling_, arrays, needs_labeling=not hasattr(ranker, "network_")),
+        "numbers": {name: _number(value) for name, value in fitted.items() if isinstance(value, float | int)},
+        "labeling": _labeling_header(fitted.get("labeling_"), arrays, needs_labeling="network_" not in fitted),
     }
     return ModelFile(header, arrays)
 
@@ -49,7 +49,9 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
 def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
     """Fitted ranker from what its file holds; `network` makes the module of a file whose network was the user's own."""
     header = model.header
-    parameters = dict(header["parameters"])
+    # JSON knows no tuples; parameters that are sequences are tuples by default.
+    parameters: dict[str, Any]
+    parameters = {name: tuple(each) if isinstance(each, list) else each for name, each in header["parameters"].items()}
     if header["custom_network"]:
         if network is None:
             raise ModelFileError(
@@ -70,8 +72,8 @@ def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Calla
     ranker.history_ = [Epoch(*row) for row in header["history"]]
     for name, value in header["numbers"].items():
         setattr(ranker, name, float("nan") if value is None else value)
-    if any(name.startswith("network.") for name in model.arrays):
-        ranker.network_ = _network_from(model.arrays, "network", ranker)
+    for network_name in _network_names(model.arrays):
+        setattr(ranker, f"{network_name}_", _network_from(model.arrays, network_name, ranker))
     labeling = _labeling_from(header["labeling"], model.arrays, ranker)
     if labeling is not None:
         ranker.labeling_ = labeling
@@ -103,6 +105,12 @@ def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
     }
 
 
+def _network_names(arrays: dict[str, np.ndarray]) -> set[str]:
+    """Names of the ranker's own networks; those of its labeling model are numbered."""
+    names = {name.split(".", 1)[0] for name in arrays}
+    return {name for name in names if not name.startswith("labeling")}
+
+
 def _network_from(
     arrays: dict[str, np.ndarray], prefix: str, ranker: "Ranker", kind: NetworkChoice | None = None
 ) -> nn.Module:
@@ -121,6 +129,8 @@ def _network_from(
 
 def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labeling: bool) -> list[dict[str, Any]] | None:
     """Put the labeling networks' arrays with the others and describe them; None for what cannot be kept as data."""
+    if labeling is None:
+        return None
     folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
     if not all(isinstance(fold, LabelingNetwork) for fold in folds):
         if needs_labeling:

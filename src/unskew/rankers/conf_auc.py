@@ -17,13 +17,37 @@ from unskew.weights import inverse_labeling_weight
 class ConfidenceAUC(RiskRanker):
     r"""Maximize the AUC from biased labels, corrected by their confidence.
 
-    Each labeled instance is weighted by its confidence over its probability of being labeled, :math:`r / \hat u`, which
-    turns the biased sample of labeled instances back into one of all positives; the weighted AUC risk of Eq. (17) is
-    then minimized. Neither the prior nor the label frequency is needed.
+    Each labeled instance is weighted by its confidence over its probability of being labeled, which turns the biased
+    sample of labeled instances back into one of all positives; the weighted AUC risk of Eq. (17) is then minimized:
 
-    Assumes SAR: which positives get labeled may depend on their features in any way, as long as each has some chance.
-    Needs confidence; any strictly increasing function of the true one leads to the same best ranking (Prop. 4.1).
-    Non-symmetric surrogates use App. D.1, the two-sample scenario App. D.2.
+    .. math::
+        \frac{\hat\alpha}{N^p (N^p - 1)} \sum_{n \neq m} w_n \ell(s^p_n - s^p_m)
+        + \frac{1 - \hat\alpha}{N^p N} \sum_{n, m} w_n \ell(s^p_n - s_m), \qquad w_n = r_n / \hat u_n
+
+    Neither the prior nor the label frequency is needed. Non-symmetric surrogates use App. D.1. This is for the
+    one-sample scenario; in the two-sample scenario only the second term remains, and the density ratio of labeled to
+    all instances takes the place of u (App. D.2).
+
+    Assumption
+    ----------
+    SAR: which positives get labeled may depend on their features in any way, as long as each has some chance.
+    Confidence is the probability of being positive; any strictly increasing function of it leads to the same best
+    ranking (Prop. 4.1).
+
+    Use it when
+    -----------
+    Labels favor some kinds of positives, each label comes with a confidence, and the order of the scores is what
+    matters.
+
+    Do not use it when
+    ------------------
+    There is no confidence, or confidence says nothing about how likely an instance is positive; or when some kinds of
+    positives are never labeled: no weight brings back what was never seen.
+
+    Differs from its authors
+    ------------------------
+    Nowhere knowingly. Where they leave a choice open (which epoch is kept, how batches are drawn, how instances held
+    out are weighted), `docs/decisions.md` says what was chosen.
 
     Parameters beyond those of every method
     ---------------------------------------
@@ -63,6 +87,8 @@ class ConfidenceAUC(RiskRanker):
     table_name: ClassVar[str] = "Ours"
     position: ClassVar[int] = 1
     assumption: ClassVar[str] = "SAR"
+    uses_labeling: ClassVar[bool] = True
+    without_confidence: ClassVar[str] = "which is the method 'no-conf'"
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

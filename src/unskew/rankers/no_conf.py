@@ -17,11 +17,29 @@ from unskew.weights import inverse_labeling_weight
 class UnconfidentAUC(RiskRanker):
     r"""Maximize the AUC from biased labels that all count as certain.
 
-    The risk of Eq. (17) with r = 1 for every labeled instance, so that weights are :math:`1 / \hat u`: the paper's
-    w/oConf, which shows what the confidence is worth.
+    The risk of `conf-auc`, Eq. (17), with r = 1 for every labeled instance, so that weights are
 
-    Assumes SAR, and that labeled instances are positive beyond doubt: p(y=1|x) = 1 wherever something is labeled.
-    Confidence is not needed; if it is given it only serves the estimates of prior and label frequency.
+    .. math:: w_n = 1 / \hat u_n
+
+    It is the paper's w/oConf, which shows what the confidence is worth. This is for the one-sample scenario; in the
+    two-sample scenario the density ratio takes the place of u. If confidence is given, it serves the estimates of prior
+    and label frequency only.
+
+    Assumption
+    ----------
+    SAR, and labeled instances are positive beyond doubt: p(y=1|x) = 1 wherever something is labeled.
+
+    Use it when
+    -----------
+    Labels favor some kinds of positives, classes hardly overlap, and there is no confidence.
+
+    Do not use it when
+    ------------------
+    Classes overlap: weights 1/u then also raise what is seldom labeled because it is seldom positive.
+
+    Differs from its authors
+    ------------------------
+    As `conf-auc`: nowhere knowingly.
 
     Parameters beyond those of every method
     ---------------------------------------
@@ -40,6 +58,7 @@ class UnconfidentAUC(RiskRanker):
     table_name: ClassVar[str] = "w/oConf"
     position: ClassVar[int] = 2
     assumption: ClassVar[str] = "SAR"
+    uses_labeling: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RiskRanker._parameter_constraints,

@@ -12,11 +12,30 @@ from unskew.rankers._base import LabelingRanker
 class NonTraditional(LabelingRanker):
     r"""Rank by the probability of being labeled, as if all unlabeled instances were negative.
 
-    The score is the logit of :math:`\hat u(x)`. Under SCAR, where u = c p(y=1|x), that ranking is the best one; under
-    SAR it prefers what labelers prefer.
+    The non-traditional classifier tells labeled from unlabeled by the cross entropy
 
-    Assumes SCAR. Needs neither confidence nor prior. The other methods that use the labeling probability estimate it
-    in the same way; `labeling` lends them a fitted one.
+    .. math:: \hat\alpha E_l[\log(1 + e^{-g(x)})] + (1 - \hat\alpha) E_u[\log(1 + e^{g(x)})]
+
+    and the score is the logit of its probability :math:`\hat u(x)`. Neither confidence nor prior is needed. Other
+    methods estimate the labeling probability in the same way; `labeling` lends them a fitted one. In the one-sample
+    scenario that is p(o=1|x); in the two-sample scenario the score is the same, an increasing function of the density
+    ratio.
+
+    Assumption
+    ----------
+    SCAR: then u = c p(y=1|x), and its ranking is the best one. Under SAR it prefers what labelers prefer.
+
+    Use it when
+    -----------
+    A first look is wanted, or labels are known to be given at random among the positives.
+
+    Do not use it when
+    ------------------
+    Labels favor some kinds of positives.
+
+    Differs from its authors
+    ------------------------
+    A network instead of a support vector machine with Platt scaling. Their posterior, u / c, has the same order.
 
     References
     ----------

@@ -1,0 +1,79 @@
+"""What is known of a method, as data: read from its class and its docstring, so that nothing is said twice."""
+
+import inspect
+import re
+from dataclasses import dataclass
+
+from unskew.rankers._base import Ranker
+
+
+@dataclass(frozen=True)
+class MethodCard:
+    """All that reports, pages and the command line say about a method.
+
+    Attributes
+    ----------
+    name, table_name, class_name : str
+        On the command line, in the paper's tables, in Python.
+    summary : str
+        One line.
+    description : str
+        Problem and formula, in the notation of docstrings (reStructuredText).
+    assumption : str
+        On how labels were given, in a few words: SCAR (at random among the positives), SAR (depending on features).
+    assumption_text, use_when, avoid_when, differences, parameters : str
+        Sections of the docstring; empty where the method has none.
+    needs : tuple of str
+        What it cannot do without: "confidence", "prior".
+    uses_labeling : bool
+        Whether it estimates the labeling probability first.
+    scenarios : tuple of str
+        Where it is defined: "one-sample", "two-sample".
+    reference : str
+    """
+
+    name: str
+    table_name: str
+    class_name: str
+    summary: str
+    description: str
+    assumption: str
+    assumption_text: str
+    use_when: str
+    avoid_when: str
+    differences: str
+    parameters: str
+    needs: tuple[str, ...]
+    uses_labeling: bool
+    scenarios: tuple[str, ...]
+    reference: str
+
+
+def card_of(kind: type[Ranker]) -> MethodCard:
+    """Card of a method's class."""
+    summary, description, sections = _read_docstring(inspect.getdoc(kind) or "")
+    return MethodCard(
+        name=kind.name,
+        table_name=kind.table_name,
+        class_name=kind.__name__,
+        summary=summary,
+        description=description,
+        assumption=kind.assumption,
+        assumption_text=sections.get("Assumption", ""),
+        use_when=sections.get("Use it when", ""),
+        avoid_when=sections.get("Do not use it when", ""),
+        differences=sections.get("Differs from its authors", ""),
+        parameters=sections.get("Parameters beyond those of every method", ""),
+        needs=kind.needs,
+        uses_labeling=kind.uses_labeling,
+        scenarios=kind.scenarios,
+        reference=sections.get("References", ""),
+    )
+
+
+def _read_docstring(text: str) -> tuple[str, str, dict[str, str]]:
+    """First line, the text below it, and the sections by their titles (which are underlined)."""
+    pieces = re.split(r"^(\S.*)\n-{3,}$", text, flags=re.MULTILINE)
+    summary, _, description = pieces[0].partition("\n")
+    titles, bodies = pieces[1::2], pieces[2::2]
+    return summary, description.strip(), {title: body.strip() for title, body in zip(titles, bodies, strict=True)}

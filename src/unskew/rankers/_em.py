@@ -1,0 +1,164 @@
+r"""Posterior and propensity together, by expectation maximization.
+
+Two networks: h(x) estimates p(y=1|x), e(x) estimates p(o=1|x, y=1), each the sigmoid of its score, a(x) and b(x). An
+instance is labeled with probability h(x) e(x). Which unlabeled instances are positive is not known; the expectation
+step gives each the probability q(x) that it is, the maximization step fits both networks to that.
+"""
+
+import copy
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from unskew.labeling import LabelingNetwork, labeling_risk
+from unskew.progress import progress_bar
+from unskew.rankers._base import Ranker
+from unskew.records import Epoch, PUData, ScoredBatch
+from unskew.rows import Rows
+from unskew.training import Adam, Trained, Trainer, score_rows
+
+
+def positive_prob_of_unlabeled(posterior_logit: Tensor, propensity_logit: Tensor) -> Tensor:
+    r"""Probability that an unlabeled instance is positive (expectation step).
+
+    .. math:: q = \frac{h (1 - e)}{1 - h e} = \frac{e^a}{1 + e^a + e^b}, \qquad h = \sigma(a),\ e = \sigma(b)
+
+    Labeled instances have q = 1.
+    """
+    neither = torch.zeros_like(posterior_logit)
+    return torch.softmax(torch.stack([neither, posterior_logit, propensity_logit]), 0)[1]
+
+
+def posterior_risk(batch: ScoredBatch) -> Tensor:
+    r"""Cross entropy of the posterior with q: the same as on data that hold each unlabeled instance twice.
+
+    .. math:: \alpha E_l[\log(1 + e^{-a})] + (1 - \alpha) E_u[q \log(1 + e^{-a}) + (1 - q) \log(1 + e^{a})]
+    """
+    assert batch.unlabeled_weight is not None
+    unlabeled = softplus(batch.unlabeled) - batch.unlabeled_weight * batch.unlabeled
+    return batch.alpha * softplus(-batch.labeled).mean() + (1 - batch.alpha) * unlabeled.mean()
+
+
+def propensity_risk(batch: ScoredBatch) -> Tensor:
+    r"""Cross entropy of the propensity with the labels, each instance weighted by its probability q of being positive.
+
+    .. math:: \alpha E_l[\log(1 + e^{-b})] + (1 - \alpha) E_u[q \log(1 + e^{b})]
+
+    Weighted by 1 instead, the propensity would become the labeling probability.
+    """
+    assert batch.unlabeled_weight is not None
+    unlabeled = batch.unlabeled_weight * softplus(batch.unlabeled)
+    return batch.alpha * softplus(-batch.labeled).mean() + (1 - batch.alpha) * unlabeled.mean()
+
+
+class Logits(NamedTuple):
+    """Scores a of the posterior and b of the propensity, at the labeled and at the unlabeled instances."""
+
+    posterior_labeled: Tensor
+    posterior_unlabeled: Tensor
+    propensity_labeled: Tensor
+    propensity_unlabeled: Tensor
+
+
+def observed_loss(logits: Logits, alpha: float) -> Tensor:
+    r"""Negative mean log-likelihood of what is observed: labeled with probability h e, unlabeled with 1 - h e.
+
+    .. math:: -\alpha E_l[\log h e] - (1 - \alpha) E_u[\log (1 - h e)]
+
+    Its gradient is that of the two cross entropies with q at the present networks.
+    """
+    a, b = logits.posterior_unlabeled, logits.propensity_unlabeled
+    labeled = softplus(-logits.posterior_labeled) + softplus(-logits.propensity_labeled)
+    # 1 - h e = (1 + e^a + e^b) / ((1 + e^a) (1 + e^b))
+    unlabeled = softplus(a) + softplus(b) - torch.logsumexp(torch.stack([torch.zeros_like(a), a, b]), 0)
+    return alpha * labeled.mean() + (1 - alpha) * unlabeled.mean()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EMRanker(Ranker):
+    """A method that estimates posterior and propensity by expectation maximization and ranks by the posterior."""
+
+    epochs_per_round: int = 1
+
+    scenarios: ClassVar[tuple[str, ...]] = ("one-sample",)
+    uses_labeling: ClassVar[bool] = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Ranker._parameter_constraints,
+        "epochs_per_round": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def posterior(self, X: Any) -> np.ndarray:
+        """Estimated probability of being positive; shape (n,)."""
+        return np.asarray(torch.sigmoid(torch.from_numpy(self.decision_function(X))).numpy())
+
+    def propensity(self, X: Any) -> np.ndarray:
+        """Estimated probability that a positive like this is labeled; shape (n,)."""
+        check_is_fitted(self)
+        score = score_rows(self.propensity_network_, self._read_features(X), device=self.device)
+        return np.asarray(torch.sigmoid(score.double()).numpy())
+
+    @abstractmethod
+    def _converged(self, before: Logits, after: Logits, alpha: float) -> bool:
+        """Whether a round has changed the training data's scores so little that another is not worth it."""
+
+    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        one_round = replace(trainer, max_epochs=self.epochs_per_round, keep="last", patience=None, verbose=False)
+        posterior, propensity = self._pretrained(data, held_out, trainer, rng), None
+        inside, outside = (_logits(posterior.network, None, each, self.device) for each in (data, held_out))
+        history: list[Epoch] = []
+        lowest, best = math.inf, 0
+        n_rounds = math.ceil(self.max_epochs / self.epochs_per_round)
+        with progress_bar(self.name, n_rounds, shown=self.verbose) as step:
+            for number in range(n_rounds):
+                weighted = _expect(data, inside), _expect(held_out, outside)
+                posterior = one_round.minimize(posterior_risk, *weighted, rng, start=posterior)
+                propensity = one_round.minimize(propensity_risk, *weighted, rng, start=propensity)
+                before, networks = inside, (posterior.network, propensity.network)
+                inside, outside = (_logits(*networks, each, self.device) for each in (data, held_out))
+                losses = float(observed_loss(inside, data.alpha)), float(observed_loss(outside, held_out.alpha))
+                history.append(Epoch(number, *losses))
+                if losses[1] < lowest:
+                    lowest, best = losses[1], number
+                    self.network_, self.propensity_network_ = copy.deepcopy(networks)
+                step(f"validation loss {losses[1]:.4g}")
+                waited = (number - best) * self.epochs_per_round
+                if self._converged(before, inside, data.alpha) or (self.patience and waited >= self.patience):
+                    break
+        self.history_, self.best_epoch_ = history, best
+
+    def _pretrained(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> Trained:
+        """Posterior to start with: the labeling probability, as if all unlabeled instances were negative."""
+        labeling = self.labeling_
+        if isinstance(labeling, LabelingNetwork) and labeling.kind == self.network:
+            network = copy.deepcopy(labeling.network).to(self.device)
+        else:
+            network = trainer.minimize(labeling_risk, data, held_out, rng, "labeling").network
+        return Trained(network, [], 0, Adam(network, self.learning_rate))
+
+    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        return score_rows(self.network_, X, rows, self.device).double().numpy()
+
+
+def _expect(data: PUData, logits: Logits) -> PUData:
+    """Expectation step: the data with the probability of being positive as the weight of each unlabeled instance."""
+    weight = positive_prob_of_unlabeled(logits.posterior_unlabeled, logits.propensity_unlabeled)
+    return replace(data, unlabeled_weight=weight.numpy())
+
+
+def _logits(posterior: nn.Module, propensity: nn.Module | None, data: PUData, device: str) -> Logits:
+    """Scores of both networks; before there is a second one the propensity is one half everywhere."""
+    rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+    a = score_rows(posterior, data.X, rows, device).double()
+    b = torch.zeros_like(a) if propensity is None else score_rows(propensity, data.X, rows, device).double()
+    n = data.n_labeled
+    return Logits(a[:n], a[n:], b[:n], b[n:])

@@ -1,0 +1,75 @@
+"""The share of positives: given, or estimated from what is known of the labels; and the cut that it sets."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unskew.records import PUData
+from unskew.weights import inverse_labeling_weight
+
+
+@dataclass(frozen=True)
+class Share:
+    """A prior, and whether it is known or estimated without bias, so that it may be shown as `prior_`."""
+
+    prior: float
+    trusted: bool
+
+
+def share_of_positives(given: float | None, parts: list[PUData], clip: float, scenario: str) -> Share:
+    """Prior as given; else from the confidence; else by Elkan and Noto's rule, which is good enough for a cut only."""
+    if given is not None:
+        _require_room_for_labeled(given, alpha_of(parts), scenario)
+        return Share(given, trusted=True)
+    sure = [part for part in parts if part.confidence is not None]
+    if sure:
+        return Share(_from_confidence(sure, alpha_of(parts), clip, scenario), trusted=True)
+    return Share(_from_labeling_alone(parts, alpha_of(parts), clip, scenario), trusted=False)
+
+
+def alpha_of(parts: list[PUData]) -> float:
+    """Share of labeled instances in all parts together."""
+    n_labeled = sum(part.n_labeled for part in parts)
+    return n_labeled / (n_labeled + sum(part.n_unlabeled for part in parts))
+
+
+def label_freq_of(prior: float, alpha: float, scenario: str) -> float:
+    """Share of the positives that are labeled; two samples do not tell it."""
+    return alpha / prior if scenario == "one-sample" else float("nan")
+
+
+def _require_room_for_labeled(prior: float, alpha: float, scenario: str) -> None:
+    if scenario == "one-sample" and prior < alpha:
+        raise ValueError(
+            f"prior must be at least the share of labeled instances, {alpha:.4g}, because in the one-sample scenario "
+            f"these are among the positives, but it is {prior:.4g}. If the unlabeled were drawn apart from the "
+            "labeled, pass scenario='two-sample'."
+        )
+
+
+def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: str) -> float:
+    """E_l[r / u] = 1 / c, hence pi = alpha / c = alpha mean(r / u); for two samples pi = mean(r / density ratio)."""
+    confidence = np.concatenate([part.confidence for part in parts if part.confidence is not None])
+    mean_weight = float(inverse_labeling_weight(confidence, _labeling_prob(parts), clip).mean())
+    if scenario == "two-sample":
+        return min(mean_weight, 1.0)
+    return float(np.clip(alpha * mean_weight, alpha, 1.0))
+
+
+def _from_labeling_alone(parts: list[PUData], alpha: float, clip: float, scenario: str) -> float:
+    """Elkan and Noto (2008): under SCAR, labeled instances have u = c on average where classes separate."""
+    factor = alpha if scenario == "one-sample" else 1.0
+    return min(1.0, factor / float(np.maximum(_labeling_prob(parts), clip).mean()))
+
+
+def _labeling_prob(parts: list[PUData]) -> np.ndarray:
+    return np.concatenate([part.labeling_prob for part in parts if part.labeling_prob is not None])
+
+
+def cut(score: np.ndarray, share: float) -> float:
+    """Threshold that this share of the scores reaches, halfway between two of them so that rounding does not decide."""
+    if len(score) == 1:
+        return float(score[0])
+    n_below = min(max(round((1 - share) * len(score)), 1), len(score) - 1)
+    ordered = np.partition(score, (n_below - 1, n_below))
+    return float(ordered[n_below - 1] / 2 + ordered[n_below] / 2)

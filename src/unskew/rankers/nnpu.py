@@ -1,0 +1,89 @@
+"""nnPU: positive-unlabeled learning with a risk that stays above zero."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor
+
+from unskew.pu_risk import absolute_correction, nonnegative_correction, pu_risk_parts
+from unskew.rankers._base import RiskRanker
+from unskew.rankers._weighted import TRAINABLE
+from unskew.records import ScoredBatch
+from unskew.surrogates import as_surrogate
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NonNegativePU(RiskRanker):
+    r"""Classify by the positive-unlabeled risk, corrected where it falls below zero.
+
+    With :math:`R^+ = \pi E_l[\ell(g)]` and :math:`R^- = E_x[\ell(-g)] - \pi E_l[\ell(-g)]`, minimize
+
+    .. math:: R^+ + |R^-|
+
+    (absolute correction) or, as its authors do, :math:`R^+ + \max(R^-, -\beta)`, following :math:`-\gamma R^-` where
+    the second part is below :math:`-\beta`. In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in
+    the two-sample scenario :math:`E_x = E_u`.
+
+    Assumption
+    ----------
+    SCAR: labeled instances are an unbiased sample of the positives. Then :math:`R^+ + R^-` is the risk of a classifier
+    that knows all classes; under SAR it is biased.
+
+    Use it when
+    -----------
+    Labels were given at random among the positives, the prior is known or confidence is there to estimate it, and
+    classes are not too unbalanced.
+
+    Do not use it when
+    ------------------
+    Labels favor some kinds of positives, or positives are rare and hard to tell: calling everything negative has the
+    risk :math:`\pi`, a deep minimum when :math:`\pi` is small, and the ranking inside it is arbitrary.
+
+    Differs from its authors
+    ------------------------
+    The absolute correction is the default, as in the paper. The share of labeled instances is that of the whole data in
+    every batch. The authors' form is for two samples; the one-sample form is the exact substitution above.
+
+    Parameters beyond those of every method
+    ---------------------------------------
+    surrogate : str, default="sigmoid"
+        Loss of a score times its sign.
+    correction : {"absolute", "non-negative"}, default="absolute"
+        What is done where the second part falls below zero.
+    beta, gamma : float, default=0 and 1
+        Of the non-negative correction.
+
+    References
+    ----------
+    R. Kiryo, G. Niu, M. C. du Plessis, M. Sugiyama. Positive-unlabeled learning with non-negative risk estimator.
+    NeurIPS 2017.
+    """
+
+    surrogate: str = "sigmoid"
+    correction: str = "absolute"
+    beta: float = 0.0
+    gamma: float = 1.0
+
+    name: ClassVar[str] = "nnpu"
+    table_name: ClassVar[str] = "nnPU"
+    position: ClassVar[int] = 4
+    assumption: ClassVar[str] = "SCAR"
+    needs: ClassVar[tuple[str, ...]] = ("prior",)
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RiskRanker._parameter_constraints,
+        "surrogate": [StrOptions(set(TRAINABLE))],
+        "correction": [StrOptions({"absolute", "non-negative"})],
+        "beta": [Interval(Real, 0, None, closed="left")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def _risk(self, batch: ScoredBatch) -> Tensor:
+        parts = pu_risk_parts(
+            batch.labeled, batch.unlabeled, batch.alpha, self.prior_, as_surrogate(self.surrogate), self.scenario
+        )
+        if self.correction == "absolute":
+            return absolute_correction(*parts)
+        return nonnegative_correction(*parts, self.beta, self.gamma)

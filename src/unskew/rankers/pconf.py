@@ -1,0 +1,78 @@
+"""Pconf: classification from positive instances with confidence, and nothing else."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from sklearn.utils._param_validation import StrOptions
+from torch import Tensor
+
+from unskew.rankers._base import RiskRanker
+from unskew.records import ScoredBatch
+from unskew.surrogates import Surrogate, as_surrogate
+
+
+def pconf_risk(labeled: Tensor, confidence: Tensor, surrogate: Surrogate) -> Tensor:
+    r"""Risk of a classifier from scores of positives with confidence r, up to the factor pi.
+
+    .. math:: E_l\left[\ell(g) + \frac{1 - r}{r} \ell(-g)\right]
+    """
+    return (surrogate(labeled) + (1 - confidence) / confidence * surrogate(-labeled)).mean()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PositiveConfidence(RiskRanker):
+    r"""Classify from labeled instances and their confidence alone.
+
+    .. math:: \min_g E_l\left[\ell(g(x)) + \frac{1 - r(x)}{r(x)} \ell(-g(x))\right]
+
+    The second term stands for the negatives: where a positive of confidence r is seen, (1 - r) / r negatives are to be
+    expected. Unlabeled instances are not used: the one-sample scenario and the two-sample scenario are the same to it.
+
+    Assumption
+    ----------
+    SCAR: labeled instances are an unbiased sample of the positives, and confidence is the posterior itself, not some
+    increasing function of it.
+
+    Use it when
+    -----------
+    There are no unlabeled data, labels are unbiased and confidence is calibrated and spread over (0, 1).
+
+    Do not use it when
+    ------------------
+    Labels are biased, or confidence is only a ranking. With the sigmoid loss the risk is
+    :math:`E_l[1 + \frac{1 - 2r}{r} \sigma(g)]`: if every r is above 1/2, all scores only grow, and the ranking is
+    arbitrary.
+
+    Differs from its authors
+    ------------------------
+    The sigmoid loss is the default, as in the paper; the authors' choice is ``surrogate="logistic"``. Confidence below
+    `clip` is raised to it, as in the paper.
+
+    Parameters beyond those of every method
+    ---------------------------------------
+    surrogate : {"sigmoid", "logistic"}, default="sigmoid"
+        Loss of a score times its sign.
+
+    References
+    ----------
+    T. Ishida, G. Niu, M. Sugiyama. Binary classification from positive-confidence data. NeurIPS 2018.
+    """
+
+    surrogate: str = "sigmoid"
+
+    name: ClassVar[str] = "pconf"
+    table_name: ClassVar[str] = "Pconf"
+    position: ClassVar[int] = 8
+    assumption: ClassVar[str] = "SCAR"
+    needs: ClassVar[tuple[str, ...]] = ("confidence",)
+    without_confidence: ClassVar[str] = "which leaves it nothing to tell instances apart by"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RiskRanker._parameter_constraints,
+        "surrogate": [StrOptions({"sigmoid", "logistic"})],
+    }
+
+    def _risk(self, batch: ScoredBatch) -> Tensor:
+        given = torch.ones_like(batch.labeled) if batch.confidence is None else batch.confidence
+        return pconf_risk(batch.labeled, given.clamp(min=self.clip), as_surrogate(self.surrogate))

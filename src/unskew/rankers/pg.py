@@ -1,0 +1,69 @@
+"""PG: the posterior from the labeling probability, where propensity grows with the posterior."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from unskew.labeling import labeling_logit_at
+from unskew.rankers._base import LabelingRanker
+from unskew.records import PUData
+from unskew.training import Trainer
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ProbabilisticGap(LabelingRanker):
+    r"""Recover the posterior from the labeling probability by a square root.
+
+    If the propensity is proportional to the posterior, :math:`e(x) = k\, \eta(x)`, then :math:`u(x) = k\, \eta(x)^2`,
+    and with an instance that is surely positive :math:`k = \max u`:
+
+    .. math:: \hat\eta(x) = \sqrt{\hat u(x) / \hat k}, \qquad \hat k = \max_n \hat u(x_n)
+
+    The maximum is over the training data. The score is the logarithm of this, before clipping to 1, so that it ranks as
+    `ntc` does; `posterior` gives the clipped probability. This is for the one-sample scenario; in the two-sample
+    scenario the density ratio takes the place of u, to which it is proportional.
+
+    Assumption
+    ----------
+    SAR, probabilistic gap: the propensity is a linear function of the posterior, and some training instances are surely
+    positive.
+
+    Use it when
+    -----------
+    A calibrated posterior is wanted and labels favor the clear cases in proportion to how clear they are.
+
+    Do not use it when
+    ------------------
+    Only the ranking matters: it is that of `ntc`, which asks for less.
+
+    Differs from its authors
+    ------------------------
+    Scores are not clipped at a posterior of 1, because ties would cost AUC.
+
+    References
+    ----------
+    W. Gerych, T. Hartvigsen, L. Buquicchio, E. Agu, E. Rundensteiner. Recovering the propensity score from biased
+    positive unlabeled data. AAAI 2022.
+    """
+
+    name: ClassVar[str] = "pg"
+    table_name: ClassVar[str] = "PG"
+    position: ClassVar[int] = 7
+    assumption: ClassVar[str] = "SAR, propensity linear in the posterior"
+
+    def posterior(self, X: Any) -> np.ndarray:
+        """Estimated probability of being positive; shape (n,)."""
+        return np.asarray(np.minimum(1.0, np.exp(self.decision_function(X))))
+
+    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        super()._learn(data, held_out, trainer, rng)
+        rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+        self.largest_log_ = float(self._log(labeling_logit_at(self.labeling_, data.X, rows)).max())
+
+    def _log(self, logit: np.ndarray) -> np.ndarray:
+        """Logarithm of u, or of the density ratio up to a constant, which the maximum takes out again."""
+        return -np.logaddexp(0, -logit) if self.scenario == "one-sample" else logit
+
+    def _to_score(self, logit: np.ndarray) -> np.ndarray:
+        return (self._log(logit) - self.largest_log_) / 2

@@ -1,0 +1,98 @@
+"""PUAUC: AUC maximization from positive and unlabeled data."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import StrOptions
+from torch import Tensor
+
+from unskew.rankers._base import RiskRanker
+from unskew.rankers._weighted import TRAINABLE
+from unskew.records import ScoredBatch
+from unskew.risk import distinct_pair_mean, pair_mean
+from unskew.surrogates import Surrogate, as_surrogate
+
+
+def puauc_risk(
+    labeled: Tensor, unlabeled: Tensor, alpha: float, prior: float | None, surrogate: Surrogate, scenario: str
+) -> Tensor:
+    r"""AUC risk from unbiased PU scores, times :math:`1 - \pi` and without constants.
+
+    .. math:: E_l E_x[\ell] - \pi E_l E_{l'}[\ell]
+
+    For symmetric surrogates the pairs of two labeled instances have a constant mean, so that neither they nor the prior
+    (which may be None) are needed.
+    """
+    one_sample = scenario == "one-sample"
+    risk = pair_mean(labeled, unlabeled, surrogate)
+    risk = (1 - alpha) * risk if one_sample else risk
+    if surrogate.symmetric or len(labeled) < 2:
+        return risk
+    assert prior is not None
+    share = alpha - prior if one_sample else -prior
+    return risk + share * distinct_pair_mean(labeled, surrogate)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PositiveUnlabeledAUC(RiskRanker):
+    r"""Maximize the AUC as if the labeled instances were an unbiased sample of the positives.
+
+    Minimizes, up to the factor :math:`1 / (1 - \pi)`,
+
+    .. math:: E_l E_x[\ell(s(x^l) - s(x))] - \pi E_l E_{l'}[\ell(s(x^l) - s(x^{l'}))]
+
+    With a symmetric surrogate the second term is a constant, and so are the labeled-labeled pairs inside the first:
+    what remains is the AUC risk of labeled against unlabeled, and no prior is needed. Non-symmetric surrogates keep all
+    terms and need the prior. In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample
+    scenario :math:`E_x = E_u`.
+
+    Assumption
+    ----------
+    SCAR: labeled instances are an unbiased sample of the positives.
+
+    Use it when
+    -----------
+    Labels were given at random among the positives and only the order of the scores matters. It is the simplest method
+    here that maximizes the AUC: nothing has to be estimated first.
+
+    Do not use it when
+    ------------------
+    Labels favor some kinds of positives: kinds that are seldom labeled are ranked low. With confidence `conf-auc`
+    corrects that; with constant weights it becomes this method.
+
+    Differs from its authors
+    ------------------------
+    The sigmoid is the default, as in the paper, instead of the square loss. The form for one sample is the exact
+    substitution above.
+
+    Parameters beyond those of every method
+    ---------------------------------------
+    surrogate : str, default="sigmoid"
+        Loss of a pair's margin, see `unskew.surrogates`.
+
+    References
+    ----------
+    Z. Xie, M. Li. Semi-supervised AUC optimization without guessing labels of unlabeled data. AAAI 2018.
+    Z. Xie, Y. Liu, H.-Y. He, M. Li, Z.-H. Zhou. Weakly supervised AUC optimization: a unified partial AUC approach.
+    TPAMI 2024.
+    """
+
+    surrogate: str = "sigmoid"
+
+    name: ClassVar[str] = "puauc"
+    table_name: ClassVar[str] = "PUAUC"
+    position: ClassVar[int] = 5
+    assumption: ClassVar[str] = "SCAR"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **RiskRanker._parameter_constraints,
+        "surrogate": [StrOptions(set(TRAINABLE))],
+    }
+
+    def _needs_prior(self) -> bool:
+        return not as_surrogate(self.surrogate).symmetric
+
+    def _risk(self, batch: ScoredBatch) -> Tensor:
+        prior = getattr(self, "prior_", None)
+        surrogate = as_surrogate(self.surrogate)
+        return puauc_risk(batch.labeled, batch.unlabeled, batch.alpha, prior, surrogate, self.scenario)
