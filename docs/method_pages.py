@@ -64,7 +64,7 @@ def facts(card: MethodCard) -> str:
         [
             "| assumption | needs | estimates u first | scenarios |",
             "|---|---|---|---|",
-            f"| {card.assumption} | {needs(card)} | {'yes' if card.uses_labeling else 'no'} "
+            f"| {card.assumption} | {needs(card)} | {'yes' if card.uses_labeling else 'for the prior only'} "
             f"| {', '.join(card.scenarios)} |",
         ]
     )

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from unskew.errors import NoHoldOutWarning
 from unskew.holdout import hold_out
 from unskew.records import PUData
+from unskew.rows import as_rows
 
 
 def data(n_labeled, n_unlabeled):
     rows = np.arange(n_labeled + n_unlabeled)
-    return PUData(None, rows[:n_labeled], rows[n_labeled:], confidence=rows[:n_labeled] / 100)
+    return PUData(as_rows(rows[:, None]), rows[:n_labeled], rows[n_labeled:], confidence=rows[:n_labeled] / 100)
 
 
 @given(st.integers(4, 60), st.integers(2, 60), st.floats(0.01, 0.99), st.integers(0, 2**31))

@@ -171,7 +171,7 @@ def test_what_cannot_estimate_is_refused(toy_data):
 
     with pytest.raises(ValueError, match="'labeling' parameter"):
         fit(toy_data, labeling=LinearSVC())
-    with pytest.raises(ValueError, match="must have predict_proba .*, but NonTraditional has neither. Pass a"):
+    with pytest.raises(ValueError, match="must have one, but this NonTraditional is not fitted"):
         fit(toy_data, labeling=unskew.make("ntc"))
 
 

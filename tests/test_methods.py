@@ -11,14 +11,19 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import unskew
 from conftest import QUICK
 from unskew.datasets import toy
-from unskew.errors import ConfidenceMissingWarning
+from unskew.errors import ConfidenceMissingWarning, ModelFileError, NoEstimateWarning
 from unskew.perceptron import Perceptron
 from unskew.rankers import _registered
+from unskew.rankers._em import Logits, posterior_risk, propensity_risk
+from unskew.records import PUData, ScoredBatch
+from unskew.rows import as_rows
+from unskew.training import Batches, Trainer
 
 ROOT = Path(__file__).parents[1]
 PAPER_ORDER = ["conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "npu", "lbe", "sar-em"]
@@ -98,10 +103,33 @@ def test_a_known_prior_sets_the_threshold_and_saves_the_labeling_model_where_it_
 
 
 def test_a_prior_below_the_share_of_labeled_is_refused(toy_data):
-    share = toy_data.labeled.mean()
-    with pytest.raises(ValueError, match=rf"at least the share of labeled instances, {share:.3g}.*but it is 0.01"):
+    with pytest.raises(ValueError, match=r"at least the share of labeled instances, 0\.075, .*but it is 0\.01"):
         fit("conf-auc", toy_data, prior=0.01)
     assert fit("conf-auc", toy_data, prior=0.01, scenario="two-sample").prior_ == 0.01
+
+
+@pytest.mark.parametrize(("confidence", "found"), [(1e-4, "below the share"), (1.0, "a prior of")])
+def test_an_impossible_prior_is_told_by_methods_that_train_with_it(confidence, found, toy_data):
+    class Seldom(LogisticRegression):
+        """Says that next to nobody is labeled."""
+
+        def predict_proba(self, X):
+            return np.tile([0.99, 0.01], (len(X), 1))
+
+    labeling = Seldom() if confidence == 1.0 else None
+    arguments = toy_data.X, toy_data.labeled, np.full(300, confidence)
+    with pytest.warns(NoEstimateWarning, match=f"say something impossible, .*{found}"):
+        ranker = unskew.make("nnpu", labeling=labeling, **QUICK).fit(*arguments)
+    assert ranker.prior_ == pytest.approx(1.0 if confidence == 1.0 else toy_data.labeled.mean())
+    unskew.make("conf-auc", labeling=labeling, **QUICK).fit(*arguments)  # does not need it, and says nothing
+
+
+def test_a_scorer_without_a_labeling_model_says_what_to_do(toy_data):
+    ranker = fit("nnpu", toy_data, prior=0.5)
+    with pytest.raises(ValueError, match=r"NonNegativePU does not estimate .* make_sar_scorer\(labeling=\.\.\.\)"):
+        unskew.metrics.make_sar_scorer()(ranker, toy_data.X, toy_data.labeled, confidence=toy_data.confidence)
+    lent = unskew.metrics.make_sar_scorer(labeling=fit("ntc", toy_data).labeling_)
+    assert np.isfinite(lent(ranker, toy_data.X, toy_data.labeled, confidence=toy_data.confidence))
 
 
 # Scenarios.
@@ -123,19 +151,130 @@ def test_two_samples_where_defined_and_a_clear_error_where_not(name):
 def test_the_scenario_changes_what_is_learned(name, toy_data):
     surrogate = {"surrogate": "logistic"} if name == "puauc" else {}
     one, two = (fit(name, toy_data, prior=0.5, scenario=s, **surrogate) for s in ("one-sample", "two-sample"))
-    assert not np.allclose(one.decision_function(toy_data.X), two.decision_function(toy_data.X))
+    assert [row.validation_risk for row in one.history_] != [row.validation_risk for row in two.history_]
 
 
 # Method by method.
 
 
-def test_lending_the_labeling_model_changes_nothing_but_time(toy_data):
+def fitted_numbers(ranker, X):
+    return [ranker.decision_function(X), ranker.prior_, ranker.history_]
+
+
+@pytest.mark.parametrize("name", PAPER_ORDER)
+def test_lending_the_labeling_model_changes_nothing_but_time(name, toy_data):
     ntc = fit("ntc", toy_data, random_state=3)
-    for name in ("conf-auc", "no-conf", "pg", "lbe", "sar-em"):
-        lent = fit(name, toy_data, labeling=ntc, random_state=3)
-        assert lent.labeling_ is ntc.labeling_
-        before = ntc.decision_function(toy_data.X)
-        np.testing.assert_array_equal(before, ntc.decision_function(toy_data.X))  # it was read, not trained on
+    before = ntc.decision_function(toy_data.X)
+    lent, own = fit(name, toy_data, labeling=ntc, random_state=3), fit(name, toy_data, random_state=3)
+    assert lent.labeling_ is ntc.labeling_
+    for one, other in zip(fitted_numbers(lent, toy_data.X), fitted_numbers(own, toy_data.X), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(ntc.decision_function(toy_data.X), before)  # it was read, not trained on
+
+
+def test_what_cannot_lend_is_told(toy_data):
+    for lender in (unskew.make("ntc"), fit("nnpu", toy_data, prior=0.5)):
+        with pytest.raises(ValueError, match=r"must have one, but this .* Pass the fitted ranker's labeling_"):
+            fit("conf-auc", toy_data, labeling=lender)
+    kept = clone(unskew.make("conf-auc", labeling=fit("ntc", toy_data).labeling_, **QUICK))
+    kept.fit(toy_data.X, toy_data.labeled, confidence=toy_data.confidence)
+
+
+def test_a_lent_density_ratio_keeps_the_share_of_labeled_that_it_was_fitted_with():
+    data = toy.draw_two_samples(60, 300, random_state=0)
+    ntc = fit("ntc", data, scenario="two-sample")
+    fewer = slice(0, 180)  # the same labeled rows and fewer unlabeled ones
+    borrower = unskew.make("conf-auc", labeling=ntc, scenario="two-sample", **QUICK)
+    borrower.fit(data.X[fewer], data.labeled[fewer], confidence=data.confidence[fewer])
+    np.testing.assert_array_equal(borrower.labeling_prob(data.X), ntc.labeling_prob(data.X))
+
+
+# The classes minimize what their objectives say: parameters that are not the defaults, values by hand.
+
+P, U = torch.tensor([0.7, -1.2, 2.0]).double(), torch.tensor([-2.1, -1.4, -3.5, -2.2]).double()
+R, W = torch.tensor([0.9, 0.002, 0.6]).double(), torch.tensor([2.0, 0.5, 4.0]).double()
+A, PI = 0.15, 0.6
+POSITIVE = {"sigmoid": lambda z: torch.sigmoid(-z), "logistic": lambda z: torch.log1p(torch.exp(-z))}
+
+
+def pu_parts(loss, scenario, clip=0.01):
+    """Parts of the PU risk for these scores; the second is negative."""
+    everything = loss(-U).mean() if scenario == "two-sample" else A * loss(-P).mean() + (1 - A) * loss(-U).mean()
+    return PI * loss(P).mean(), everything - PI * loss(-P).mean()
+
+
+def npu_by_hand(mixing, scenario):
+    loss, r = POSITIVE["sigmoid"], R.clamp(min=0.05)
+    everything = loss(-U).mean() if scenario == "two-sample" else A * loss(-P).mean() + (1 - A) * loss(-U).mean()
+    return PI * loss(P).mean() + (mixing * everything + PI * ((1 - r - mixing) / r * loss(-P)).mean()).abs()
+
+
+def pair_loss(loss, weight=None):
+    losses = loss(P[:, None] - U[None, :])
+    return (losses if weight is None else weight[:, None] * losses).mean()
+
+
+def by_hand(name, scenario, parameters):
+    positive, negative = pu_parts(POSITIVE[parameters.get("surrogate", "sigmoid")], scenario)
+    assert negative < -0.05
+    if name == "nnpu":
+        return positive - parameters["beta"] if parameters["correction"] == "non-negative" else positive - negative
+    if name == "pusb":
+        positive, negative = pu_parts(POSITIVE["logistic"], scenario)
+        return positive + negative.abs()
+    if name == "pconf":
+        loss, r = POSITIVE[parameters["surrogate"]], R.clamp(min=parameters["clip"])
+        return (loss(P) + (1 - r) / r * loss(-P)).mean()
+    if name == "npu":
+        return npu_by_hand(0.3, scenario)
+    if name == "puauc":
+        return pair_loss(POSITIVE["sigmoid"]) * (1 if scenario == "two-sample" else 1 - A)
+    assert name in ("conf-auc", "no-conf")
+    mixed = pair_loss(POSITIVE["sigmoid"], W)
+    margins = P[:, None] - P[None, :]
+    among = (W[:, None] * torch.sigmoid(-margins) * (1 - torch.eye(3))).sum() / 6
+    return mixed if scenario == "two-sample" else A * among + (1 - A) * mixed
+
+
+WIRED = [
+    ("nnpu", {"surrogate": "sigmoid", "correction": "absolute"}),
+    ("nnpu", {"surrogate": "logistic", "correction": "absolute"}),
+    ("nnpu", {"surrogate": "sigmoid", "correction": "non-negative", "beta": 0.02, "gamma": 0.5}),
+    ("pusb", {}),
+    ("pconf", {"surrogate": "sigmoid", "clip": 0.05}),
+    ("pconf", {"surrogate": "logistic", "clip": 0.02}),
+    ("npu", {"clip": 0.05}),
+    ("puauc", {}),
+    ("conf-auc", {}),
+    ("no-conf", {}),
+]
+
+
+@pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
+@pytest.mark.parametrize(("name", "parameters"), WIRED)
+def test_each_class_minimizes_its_objective(name, parameters, scenario):
+    ranker = unskew.make(name, scenario=scenario, **parameters)
+    ranker.prior_, ranker.mixing_ = PI, 0.3
+    risk = ranker._risk(ScoredBatch(P, U, A, weight=W, confidence=R))
+    assert float(risk) == pytest.approx(float(by_hand(name, scenario, parameters)), abs=1e-12)
+
+
+def test_gamma_reaches_the_gradient_of_nnpu():
+    ranker = unskew.make("nnpu", correction="non-negative", gamma=0.25)
+    ranker.prior_ = PI
+    labeled = P.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(ranker._risk(ScoredBatch(labeled, U, A)), labeled)
+    (expected,) = torch.autograd.grad(-0.25 * (A - PI) * torch.sigmoid(labeled).mean(), labeled)
+    torch.testing.assert_close(slope, expected)
+
+
+def test_weights_of_unlabeled_instances_stay_with_their_rows():
+    rows = np.arange(50, dtype=np.float32)
+    data = PUData(as_rows(rows[:, None]), np.arange(5), np.arange(5, 50), unlabeled_weight=rows[5:], weight=rows[:5])
+    for x, batch_of in Batches(data, 16, "cpu").draw_epoch(torch.Generator().manual_seed(0)):
+        batch = batch_of(x[:, 0].clone())
+        torch.testing.assert_close(batch.unlabeled, batch.unlabeled_weight)
+        torch.testing.assert_close(batch.labeled, batch.weight)
 
 
 @pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
@@ -145,12 +284,14 @@ def test_pg_ranks_as_ntc_and_recovers_the_posterior_by_a_root(scenario):
     pg = fit("pg", data, scenario=scenario, labeling=ntc, network="mlp")
     ours, theirs = pg.decision_function(data.X), ntc.decision_function(data.X)
     np.testing.assert_array_equal(np.argsort(ours, kind="stable"), np.argsort(theirs, kind="stable"))
+    validation = (data.X[:9], np.r_[1, 1, 1, np.zeros(6, int)])
+    whole = unskew.make("pg", scenario=scenario, labeling=ntc, network="mlp", prior=0.9)
+    whole.fit(data.X, data.labeled, validation=validation)  # trained on all rows, so that k is the maximum over them
     u = ntc.labeling_prob(data.X)
-    in_training = np.exp(2 * ours[0]) / u[0]  # 1 / k, the same for every instance
-    np.testing.assert_allclose(np.exp(2 * ours), u * in_training, rtol=1e-6)
-    posterior = pg.posterior(data.X)
-    assert posterior.max() == 1.0
-    np.testing.assert_allclose(posterior, np.minimum(1, np.sqrt(u * in_training)), rtol=1e-6)
+    np.testing.assert_allclose(np.exp(2 * whole.decision_function(data.X)), u / u.max(), rtol=1e-6)
+    np.testing.assert_allclose(whole.posterior(data.X), np.sqrt(u / u.max()), rtol=1e-6)
+    outlier = 100 * data.X[np.argmax(u)][None]
+    assert whole.posterior(outlier)[0] <= 1.0
 
 
 def test_npu_keeps_the_weight_that_validates_best(toy_data):
@@ -206,6 +347,61 @@ def test_em_learns_the_product_of_posterior_and_propensity():
     assert ranker.propensity(new.X).mean() > 2 * new.law.labeling_prob(new.X).mean()
 
 
+@pytest.mark.parametrize("name", ["lbe", "sar-em"])
+def test_em_rounds(name, toy_data, monkeypatch):
+    """Each round has its own q, goes on from the last one, and the best is what is kept."""
+    seen, plain = [], Trainer.minimize
+
+    def watched(self, risk, data, held_out, rng, title="training", *, start=None):
+        before = None if start is None else start.network.state_dict()
+        seen.append((risk, data.unlabeled_weight, self.max_epochs, before is not None))
+        return plain(self, risk, data, held_out, rng, title, start=start)
+
+    monkeypatch.setattr(Trainer, "minimize", watched)
+    ranker = fit(name, toy_data, max_epochs=7, epochs_per_round=3, learning_rate=0.3)
+    rounds = [each for each in seen if each[1] is not None]
+    assert [each[0] for each in rounds] == [posterior_risk, propensity_risk] * 3
+    assert [each[2] for each in rounds] == [3, 3, 3, 3, 1, 1]  # no more than max_epochs in all
+    assert [each[3] for each in rounds] == [True, False, True, True, True, True]
+    q = [each[1] for each in rounds[::2]]
+    assert not np.allclose(q[0], q[1])
+    assert not np.allclose(q[1], q[2])
+    np.testing.assert_array_equal(rounds[0][1], rounds[1][1])
+    # q of the first round: the labeling probability as posterior, one half as propensity.
+    first = ranker.labeling_.network
+    assert ranker.best_epoch_ == int(np.argmin([row.validation_risk for row in ranker.history_]))
+    assert first is not ranker.network_
+
+
+def test_em_keeps_the_best_round_and_heeds_patience(toy_data):
+    for patience in (None, 2):
+        ranker = fit("lbe", toy_data, max_epochs=40, learning_rate=1.0, patience=patience, network="mlp")
+        held_out = [row.validation_risk for row in ranker.history_]
+        best = int(np.argmin(held_out))
+        assert ranker.best_epoch_ == best
+        assert len(held_out) == (40 if patience is None else best + 1 + patience)
+    validation = toy.draw(200, random_state=5)
+    arguments = {"validation": (validation.X, validation.labeled)}
+    ranker = unskew.make("lbe", **{**QUICK, "learning_rate": 0.05, "max_epochs": 40, "network": "mlp"})
+    ranker.fit(toy_data.X, toy_data.labeled, **arguments)
+    product = ranker.posterior(validation.X) * ranker.propensity(validation.X)
+    observed = np.where(validation.labeled == 1, -np.log(product), -np.log(1 - product))
+    best = ranker.history_[ranker.best_epoch_].validation_risk
+    assert ranker.best_epoch_ < 39  # so that keeping the last round would show
+    assert observed.mean() == pytest.approx(best, rel=1e-6)
+
+
+def test_sar_em_needs_both_to_stand_still():
+    still = Logits(*[torch.zeros(4).double()] * 4)
+    moved = still._replace(propensity_unlabeled=torch.ones(4).double())  # another propensity
+    better = still._replace(posterior_unlabeled=torch.full((4,), -3.0).double())  # a better likelihood
+    ranker = unskew.make("sar-em")
+    assert ranker._converged(still, still, 0.1)
+    assert not ranker._converged(still, moved, 0.1)
+    assert not ranker._converged(still, better, 0.1)
+    assert ranker._converged(better, still, 0.1)  # worse is no gain
+
+
 def test_sar_em_stops_when_it_stands_still(toy_data):
     impatient = fit("sar-em", toy_data, max_epochs=200, tolerance=10.0)
     assert len(impatient.history_) == 1
@@ -219,6 +415,35 @@ def test_a_copied_perceptron_keeps_its_fixed_weights_under_autograd():
     network(torch.ones(2, 3)).sum().backward()
     assert not network.weights.grad[:-1, 4].any()
     assert network.weights.grad.any()
+
+
+# Comparisons.
+
+
+def test_each_method_is_fitted_as_alone_with_a_lent_labeling_model(toy_data, monkeypatch):
+    arguments = toy_data.X, toy_data.labeled, toy_data.confidence
+    fitted = dict(unskew.fit_each(["conf-auc", "nnpu", "ntc"], *arguments, **QUICK))
+    assert {id(ranker.labeling_) for ranker in fitted.values()} == {id(fitted["ntc"].labeling_)}
+    again = dict(unskew.fit_each(["nnpu"], *arguments, **QUICK))
+    np.testing.assert_array_equal(
+        again["nnpu"].decision_function(toy_data.X), fitted["nnpu"].decision_function(toy_data.X)
+    )
+    folded = dict(unskew.fit_each(["conf-auc", "pg"], *arguments, **{**QUICK, "crossfit": 2}))
+    assert folded["conf-auc"].prior_ == folded["pg"].prior_  # the same estimates out of the same folds
+
+
+def test_a_comparison_refuses_before_it_fits_anything(toy_data):
+    arguments = toy_data.X, toy_data.labeled
+    with pytest.raises(TypeError, match=r"names must be a list of methods, but it is the string 'ntc'"):
+        unskew.fit_each("ntc", *arguments)
+    with pytest.raises(ValueError, match="there is no method 'nppu'"):
+        unskew.fit_each(["ntc", "nppu"], *arguments)
+    with pytest.raises(ValueError, match="defined for the one-sample scenario only"):
+        unskew.fit_each(["ntc", "lbe"], *arguments, scenario="two-sample")
+    with pytest.raises(ValueError, match="NonNegativePU must know the prior"):
+        unskew.fit_each(["ntc", "nnpu"], *arguments)
+    with pytest.raises(TypeError, match="has no parameter 'epochs'"):
+        unskew.fit_each(["ntc"], *arguments, epochs=3)
 
 
 # From outside.
@@ -247,6 +472,44 @@ def test_the_example_of_a_new_method_runs_and_appears_in_the_comparison(monkeypa
 
 
 @pytest.mark.usefixtures("clean_registry")
+def test_a_model_file_keeps_all_of_a_method_or_refuses(toy_data, tmp_path):
+    @unskew.register
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Shifted(unskew.LabelingRanker):
+        name: ClassVar[str] = "shifted"
+        table_name: ClassVar[str] = "Shifted"
+        assumption: ClassVar[str] = "SCAR"
+        state: ClassVar[object] = np.float32(2.5)
+
+        def _learn(self, data, held_out, trainer, rng):
+            super()._learn(data, held_out, trainer, rng)
+            self.shift_ = self.state
+
+        def _to_score(self, logit):
+            return logit + self.shift_
+
+    assert unskew.method_card("shifted").summary == ""
+    ranker = fit("shifted", toy_data, prior=np.float32(0.5))
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    assert (loaded.shift_, loaded.prior_) == (2.5, 0.5)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    Shifted.state = np.ones(1)
+    with pytest.raises(ValueError, match=r"keeps numbers and networks, but Shifted.shift_ is a ndarray"):
+        fit("shifted", toy_data).save(tmp_path / "model")
+    npu = fit("npu", toy_data, prior=0.5, mixings=np.array([0.2, 0.4]))
+    npu.save(tmp_path / "model")
+    assert unskew.load(tmp_path / "model").mixings == (0.2, 0.4)
+    _registered.clear()
+    Shifted.state = 1.0
+    ranker.save(tmp_path / "model")
+    with pytest.raises(
+        ModelFileError, match=r"method 'shifted'.* If unskew.register added it, import its module first"
+    ):
+        unskew.load(tmp_path / "model")
+
+
+@pytest.mark.usefixtures("clean_registry")
 def test_what_cannot_be_registered_is_told():
     @dataclass(kw_only=True, eq=False, repr=False)
     class Nameless(unskew.LabelingRanker):
@@ -264,6 +527,14 @@ def test_what_cannot_be_registered_is_told():
 
     with pytest.raises(ValueError, match="the name 'ntc' is taken by NonTraditional"):
         unskew.register(Taken)
+
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Stringy(Taken):
+        name: ClassVar[str] = "stringy"
+        scenarios: ClassVar[str] = "one-sample"
+
+    with pytest.raises(TypeError, match="a method's scenarios must be a tuple of strings, but Stringy.scenarios is"):
+        unskew.register(Stringy)
     with pytest.raises(TypeError, match="LabelingRanker does not define _to_score"):
         unskew.register(unskew.LabelingRanker)
     with pytest.raises(TypeError, match="takes a class derived from RiskRanker"):

@@ -32,6 +32,7 @@ _HOMES = {
     "LabelingRanker": "rankers",
     "fit_each": "comparison",
     "ULSIF": "density_ratio",
+    "ParquetRows": "parquet",
 }
 
 __all__ = ["__version__", *_SUBMODULES, *_HOMES]

@@ -33,13 +33,14 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
         )
         return data, data
     labeled_out = _choose(data.n_labeled, fraction, LEAST_LABELED, rng)
-    unlabeled_out = _choose(data.n_unlabeled, fraction, 1, rng)
+    unlabeled_out = _choose(data.n_unlabeled, fraction, 1, rng, data.X.hold_out_limit)
     return _select(data, ~labeled_out, ~unlabeled_out), _select(data, labeled_out, unlabeled_out)
 
 
-def _choose(count: int, fraction: float, least: int, rng: np.random.RandomState) -> np.ndarray:
+def _choose(count: int, fraction: float, least: int, rng: np.random.RandomState, most: int | None = None) -> np.ndarray:
+    wanted = min(max(round(fraction * count), least), count - least)
     chosen = np.zeros(count, dtype=bool)
-    chosen[rng.permutation(count)[: min(max(round(fraction * count), least), count - least)]] = True
+    chosen[rng.permutation(count)[: wanted if most is None else min(wanted, most)]] = True
     return chosen
 
 

@@ -45,6 +45,7 @@ class LabelingNetwork:
     device: str = "cpu"
     history: list[Epoch] = field(default_factory=list)
     best_epoch: int = 0
+    alpha: float | None = None  # share of labeled instances that it was trained with
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
@@ -113,7 +114,7 @@ def labeling_logit_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) ->
 def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, alpha: float) -> np.ndarray:
     """What a weight divides by: the labeling probability, or in the two-sample scenario the density ratio.
 
-    `alpha` is the share of labeled instances that the model was fitted with.
+    `alpha` is the share of labeled instances that the model was fitted with; our own networks know it themselves.
     """
     if isinstance(labeling, CrossFittedLabeling):
         parts = [estimate_at(fold, X, rows, scenario, alpha) for fold in labeling.folds]
@@ -121,7 +122,8 @@ def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, 
     if hasattr(labeling, "density_ratio"):
         return np.asarray(labeling.density_ratio(_as_table(X, rows)))
     prob = labeling_prob_at(labeling, X, rows)
-    return prob if scenario == "one-sample" else ratio_from_odds(prob, alpha)
+    own_alpha = getattr(labeling, "alpha", None) if isinstance(labeling, LabelingNetwork) else None
+    return prob if scenario == "one-sample" else ratio_from_odds(prob, alpha if own_alpha is None else own_alpha)
 
 
 def fit_labeling(
@@ -183,6 +185,12 @@ def _require_labeling(labeling: Any, X: Rows) -> None:
     """Refuse what cannot estimate a labeling probability, or was fitted on rows of another size."""
     if labeling is None:
         return
+    if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
+        raise ValueError(
+            f"a ranker that lends its labeling model must have one, but this {type(labeling).__name__} is not fitted "
+            "(clone, and with it every search, unfits it), or was fitted without one because it was given the prior. "
+            "Pass the fitted ranker's labeling_, which a clone keeps."
+        )
     if not (hasattr(labeling, "predict_proba") or hasattr(labeling, "density_ratio")):
         raise ValueError(
             f"labeling must have predict_proba (or density_ratio), but {type(labeling).__name__} has neither. Pass a "
@@ -205,7 +213,13 @@ def _fit_one(
     if labeling is None:
         trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
         return LabelingNetwork(
-            trained.network, trainer.network, data.X.shape, trainer.device, trained.history, trained.best_epoch
+            trained.network,
+            trainer.network,
+            data.X.shape,
+            trainer.device,
+            trained.history,
+            trained.best_epoch,
+            data.alpha,
         )
     model = clone(labeling)
     if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
@@ -265,7 +279,11 @@ def _as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = No
     everything = slice(None) if rows is None else rows
     if isinstance(X, SparseRows):
         return sparse.csr_array(X.matrix[everything])
-    assert isinstance(X, DenseRows)
+    if not isinstance(X, DenseRows):
+        raise ValueError(
+            "a scikit-learn classifier as labeling model needs all features in memory, but X is read from "
+            f"{type(X).__name__} as needed. Pass labeling=None, or a smaller table as an array."
+        )
     table = X.array[everything].reshape(-1, int(np.prod(X.shape)))
     if names is None:
         return table

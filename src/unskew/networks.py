@@ -9,11 +9,11 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
+from unskew.convnet import ConvNet
 from unskew.perceptron import Perceptron
 
 HIDDEN = 124
@@ -114,9 +114,9 @@ def _draw_weights(layer: nn.Linear | nn.Conv2d, generator: Generator) -> None:
             layer.bias.uniform_(-bound, bound, generator=generator)
 
 
-def _undrawn(kind: type[nn.Module], *sizes: int, **options: Any) -> nn.Module:
+def _undrawn(kind: type[nn.Module], *sizes: int) -> nn.Module:
     """Make a layer whose weights are not drawn yet: torch's constructor would draw from the global generator."""
-    layer: nn.Module = nn.utils.skip_init(kind, *sizes, **options)  # type: ignore[no-untyped-call]
+    layer: nn.Module = nn.utils.skip_init(kind, *sizes)  # type: ignore[no-untyped-call]
     return layer
 
 
@@ -139,18 +139,7 @@ def _cnn(shape: tuple[int, ...]) -> nn.Module:
             "network='cnn' needs images of shape (n, channels, height, width) of 16 x 16 pixels or more, but one "
             f"row of X has shape {shape}. Reshape X, or use network='mlp'."
         )
-    channels, height, width = shape
-    n_pooled = 16 * math.prod(((size - 4) // 2 - 4) // 2 for size in (height, width))
-    return nn.Sequential(
-        _undrawn(nn.Conv2d, channels, 6, kernel_size=5),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        _undrawn(nn.Conv2d, 6, 16, kernel_size=5),
-        nn.ReLU(),
-        nn.MaxPool2d(2),
-        nn.Flatten(),
-        Perceptron(n_pooled, HIDDEN),
-    )
+    return ConvNet((shape[0], shape[1], shape[2]), HIDDEN)
 
 
 NETWORKS: dict[str, Callable[[tuple[int, ...]], nn.Module]] = {

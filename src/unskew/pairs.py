@@ -1,25 +1,36 @@
-r"""Sums of a surrogate over all pairs of two sets of scores, with their gradients, in bounded memory.
+r"""Sums of a surrogate over all pairs of two sets of scores, with their gradients, in linear time and memory.
 
 Every risk of this package is made of
 
 .. math:: \sum_n \sum_m a_n b_m \ell(h_n - l_m)
 
-over "high" scores h (meant to be ranked above) and "low" scores l, with weights a and b. The matrix of all pairs is
-never held whole: blocks of at most `BLOCK_PAIRS` pairs are visited one after another, and the gradients are summed in
-the same visit, so that nothing has to be kept for the backward pass but one number per score.
+over "high" scores h (meant to be ranked above) and "low" scores l, with weights a and b. The gradients are summed along
+with the value, so that nothing has to be kept for the backward pass but one number per score. Few pairs are one matrix;
+from `DENSE_PAIRS` on `unskew.linear_pairs` takes over, which never looks at a pair. A surrogate that a user made has no
+such form: its pairs are visited in blocks of at most `BLOCK_PAIRS`, one after another.
 """
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from unskew.linear_pairs import LARGEST_SCORE, Floats, linear_form, sums_at
 from unskew.surrogates import Surrogate
 
 BLOCK_PAIRS = 1 << 21
 """Pairs in memory at once: 8 MB for each of the two float32 matrices (margins' losses and slopes)."""
+DENSE_PAIRS = 1 << 20
+"""So many pairs are always summed as a matrix.
+
+Measured with one thread by `benchmarks/pair_sums.py`: with the sigmoid in float32 both ways take the same time at half
+as many pairs when scores are a few units apart, and at about so many when they are hundreds apart; other surrogates and
+float64 break even earlier. More threads help the matrix only."""
+DENSE_PAIRS_PER_SCORE = 16
+"""And so many more for each score: with fewer on the other side sorting takes longer than to look at all pairs."""
 
 
 def pair_sum(
@@ -79,7 +90,7 @@ class _Known(NamedTuple):
 
 
 class _PairSum(torch.autograd.Function):
-    """Value and all gradients in one walk over the blocks; most sums are a single block."""
+    """Value and all gradients at once."""
 
     @staticmethod
     def forward(
@@ -94,7 +105,8 @@ class _PairSum(torch.autograd.Function):
         all_low = torch.cat((high, low)) if high_among_low else low
         a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
         wants_slope = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
-        sums_of = _block_sums if high.numel() * all_low.numel() <= BLOCK_PAIRS else _sums_by_block
+        is_small = high.numel() * all_low.numel() <= DENSE_PAIRS
+        sums_of = _block_sums if is_small else _sums_of_many
         sums = sums_of(high, all_low, a, b, surrogate, wants_slope, ctx.needs_input_grad[3])
         if high_among_low:
             _take_out_self_pairs(sums, a, b, surrogate.at_zero)
@@ -105,7 +117,8 @@ class _PairSum(torch.autograd.Function):
             # With weights that may depend on the scores, or the same scores on both sides, that is not all of it.
             if not (ctx.needs_input_grad[2] or ctx.needs_input_grad[3] or high is low):
                 ctx.known = _Known(high, low, *ctx.for_scores)
-        return torch.dot(a, loss_of_high)
+        # A dot product of very many float32 numbers adds up their rounding; sum() adds pairs, and pairs of pairs.
+        return torch.dot(a, loss_of_high) if is_small else (a * loss_of_high).sum()
 
     @staticmethod
     @once_differentiable
@@ -190,3 +203,48 @@ def _blocks(n_high: int, n_low: int) -> Iterator[tuple[slice, slice]]:
     for top in range(0, n_high, height):
         for left in range(0, n_low, width):
             yield slice(top, top + height), slice(left, left + width)
+
+
+def _sums_of_many(
+    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+) -> Sums:
+    """The same sums in linear time, where there is a way and it pays."""
+    n_high, n_low = len(high), len(low)
+    pays = n_high * n_low > DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * (n_high + n_low)
+    is_linear = pays and linear_form(surrogate) is not None and _is_tame(high, low, a, b)
+    sums_of = _linear_sums if is_linear else _sums_by_block
+    return sums_of(high, low, a, b, surrogate, wants_slope, wants_low_loss)
+
+
+def _is_tame(high: Tensor, low: Tensor, a: Tensor, b: Tensor) -> bool:
+    """Whether all scores and weights are numbers, and no score is too far away for `unskew.linear_pairs`."""
+    scores_are = all(each.abs().max().item() <= LARGEST_SCORE for each in (high, low))
+    return scores_are and all(torch.isfinite(each).all().item() for each in (a, b))
+
+
+def _linear_sums(
+    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+) -> Sums:
+    """The same sums in linear time, for tame numbers and a surrogate that has a linear form; neither set is empty."""
+    form = linear_form(surrogate)
+    assert form is not None
+    tops, bottoms, top_weight, bottom_weight = (_as_array(each) for each in (high, low, a, b))
+    loss_of_high, slope_of_high = sums_at(tops, bottoms, bottom_weight, form, True, wants_slope)
+    # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the axis turned round.
+    loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wants_low_loss, wants_slope)
+    if slope_of_low is not None:
+        np.negative(slope_of_low, out=slope_of_low)
+    sums = [
+        None if each is None else torch.from_numpy(each).to(high.dtype).to(high.device)
+        for each in (loss_of_high, loss_of_low, slope_of_high, slope_of_low)
+    ]
+    assert sums[0] is not None
+    return sums[0], sums[1], sums[2], sums[3]
+
+
+def _as_array(tensor: Tensor) -> Floats:
+    """Tensor as an array; a float32 or float64 on the CPU is not copied."""
+    tensor = tensor.detach().cpu()
+    as_it_is = tensor.dtype in (torch.float32, torch.float64)
+    array: Floats = (tensor if as_it_is else tensor.double()).numpy()
+    return array

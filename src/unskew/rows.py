@@ -1,9 +1,13 @@
 """Features as something that hands out rows by number: the one view of X that training and scoring have."""
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Rows(ABC):
@@ -13,9 +17,12 @@ class Rows(ABC):
     ----------
     shape : tuple of int
         Shape of one row: ``(n_features,)``, or ``(channels, height, width)`` for images.
+    hold_out_limit : int or None
+        Unlabeled rows that may be held out at most, where rows are not all in memory.
     """
 
     shape: tuple[int, ...]
+    hold_out_limit: int | None = None
 
     @abstractmethod
     def __len__(self) -> int:
@@ -24,6 +31,18 @@ class Rows(ABC):
     @abstractmethod
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows of these numbers; written to `out`, which has their shape, where that is given."""
+
+    def shuffle(self, rows: np.ndarray, generator: "torch.Generator") -> "torch.Tensor":
+        """Order in which an epoch takes these rows; a source that is not in memory may prefer some orders."""
+        import torch
+
+        return torch.randperm(len(rows), generator=generator)
+
+    def keep(self, rows: np.ndarray) -> None:  # noqa: B027
+        """Be told which rows will be taken again and again."""
+
+    def walk(self) -> None:  # noqa: B027
+        """Be told that rows will be taken in the order in which they lie."""
 
 
 class DenseRows(Rows):
@@ -59,6 +78,8 @@ class SparseRows(Rows):
         return np.asarray(self.matrix[index].toarray(out=out))
 
 
-def as_rows(X: np.ndarray | sparse.csr_matrix | sparse.csr_array) -> Rows:
-    """Wrap a checked array or sparse matrix."""
+def as_rows(X: "np.ndarray | sparse.csr_matrix | sparse.csr_array | Rows") -> Rows:
+    """Wrap a checked array or sparse matrix; rows are returned as they are."""
+    if isinstance(X, Rows):
+        return X
     return SparseRows(X) if sparse.issparse(X) else DenseRows(X)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor, nn
 
+from unskew.convnet import ConvNet, ConvNetPullback
 from unskew.errors import TrainingDiverged
 from unskew.networks import NetworkChoice, build_network, own_randomness
 from unskew.pairs import score_slopes
@@ -28,7 +29,7 @@ SAMPLE_ROWS = 500
 
 @dataclass(frozen=True)
 class Trained:
-    """A network at its best epoch, how it came there, and the optimizer with which it can go on."""
+    """A network as it was kept, how it came there, and the optimizer with which it can go on."""
 
     network: nn.Module
     history: list[Epoch]
@@ -75,7 +76,7 @@ class Trainer:
         *,
         start: Trained | None = None,
     ) -> Trained:
-        """Train a network on `data`; keep the weights of the epoch with the lowest risk on `held_out`.
+        """Train a network on `data`; keep its weights as `keep` says, the best by the risk on `held_out`.
 
         The network is a new one, or that of `start`, which is then trained on in place, by its own optimizer.
         """
@@ -146,6 +147,8 @@ def new_pullback(network: nn.Module, batch_size: int) -> Pullback:
     """Return the quickest pull-back that the network has."""
     if type(network) is Perceptron and network.weights.device.type == "cpu":
         return PerceptronPullback(network, batch_size)
+    if type(network) is ConvNet and network.head.weights.device.type == "cpu":
+        return ConvNetPullback(network, batch_size)
     return AutogradPullback(network)
 
 
@@ -227,6 +230,7 @@ def score_rows(network: nn.Module, X: Rows, rows: np.ndarray | None = None, devi
     rows = np.arange(len(X)) if rows is None else rows
     size = min(1024, max(64, SCORING_NUMBERS // math.prod(X.shape)))
     network.eval()
+    X.walk()
     block = torch.zeros((size, *X.shape))
     parts = []
     with torch.inference_mode():
@@ -258,43 +262,52 @@ class Batches:
 
     def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, Callable[[Tensor], ScoredBatch]]]:
         """Rows of features, the labeled ones first, and what turns their scores into a batch for the risk."""
-        order = torch.randperm(len(self.unlabeled_rows), generator=generator)
-        unlabeled = np.array_split(self.unlabeled_rows[order.numpy()], self.n_steps)
-        positions = self._labeled_positions(generator)
-        labeled = np.split(self.labeled_rows[positions.numpy()], self.n_steps)
-        columns = [
-            self._by_step(self.weight, positions),
-            self._by_step(self.confidence, positions),
-            self._by_step(self.unlabeled_weight, order),
-        ]
         # All small work of an epoch is done at once: between the large products of the steps it takes several times as
         # long, because these drive its code and data out of the processor's caches.
-        rows = [np.concatenate(each) for each in zip(labeled, unlabeled, strict=True)]
+        labeled, unlabeled = self._labeled_by_step(generator), self._unlabeled_by_step(generator)
+        columns = [
+            _by_step(self.weight, labeled),
+            _by_step(self.confidence, labeled),
+            _by_step(self.unlabeled_weight, unlabeled),
+        ]
+        rows = [
+            np.concatenate((self.labeled_rows[some], self.unlabeled_rows[others]))
+            for some, others in zip(labeled, unlabeled, strict=True)
+        ]
         batches = [self.buffer[: len(each)] for each in rows]
         places = [each.numpy() for each in batches]
         for index, place, batch, *values in zip(rows, places, batches, *columns, strict=True):
             self.X.take(index, out=place)
             yield batch if self.device == "cpu" else batch.to(self.device), partial(self._batch, *values)
 
-    def _labeled_positions(self, generator: Generator) -> Tensor:
-        """Which labeled instances each step gets, all steps one after another."""
+    def _unlabeled_by_step(self, generator: Generator) -> list[np.ndarray]:
+        """Which unlabeled instances each step gets: all of them once, in equal parts."""
+        order = self.X.shuffle(self.unlabeled_rows, generator).numpy()
+        # Inside a batch the order means nothing to a risk, and rows are fetched faster in the order in which they lie.
+        return [np.sort(part) for part in np.array_split(order, self.n_steps)]
+
+    def _labeled_by_step(self, generator: Generator) -> list[np.ndarray]:
+        """Which labeled instances each step gets, in as many shuffled passes as are needed."""
         steps_per_pass = len(self.labeled_rows) // self.n_labeled
         n_passes = math.ceil(self.n_steps / steps_per_pass)
         passes = [
             torch.randperm(len(self.labeled_rows), generator=generator)[: steps_per_pass * self.n_labeled]
             for _ in range(n_passes)
         ]
-        return torch.cat(passes)[: self.n_steps * self.n_labeled]
-
-    def _by_step(self, values: Tensor | None, positions: Tensor) -> Sequence[Tensor | None]:
-        # Both array_split and tensor_split give the first parts one more where the rest does not divide.
-        return [None] * self.n_steps if values is None else torch.tensor_split(values[positions], self.n_steps)
+        return np.split(torch.cat(passes)[: self.n_steps * self.n_labeled].numpy(), self.n_steps)
 
     def _batch(
         self, weight: Tensor | None, confidence: Tensor | None, unlabeled_weight: Tensor | None, score: Tensor
     ) -> ScoredBatch:
         labeled, unlabeled = torch.split_with_sizes(score, (self.n_labeled, len(score) - self.n_labeled))
         return ScoredBatch(labeled, unlabeled, self.alpha, weight, confidence, unlabeled_weight)
+
+
+def _by_step(values: Tensor | None, steps: list[np.ndarray]) -> Sequence[Tensor | None]:
+    """Values at the instances of each step."""
+    if values is None:
+        return [None] * len(steps)
+    return torch.split(values[torch.from_numpy(np.concatenate(steps))], [len(each) for each in steps])
 
 
 class _Best:

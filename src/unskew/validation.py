@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 from unskew.errors import TooFewLabeled, closest_name
+from unskew.rows import Rows
 
 SCENARIOS = ("one-sample", "two-sample")
 
@@ -28,6 +29,8 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
 
     Data frames leave their column names on the estimator, as scikit-learn does.
     """
+    if isinstance(X, Rows):
+        return _check_source(estimator, X, y, reset=reset)
     X = _plain_array(X)
     images = getattr(X, "ndim", 2) == 4
     options: dict[str, Any] = {
@@ -55,6 +58,24 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
     if narrow is not features:
         _require_finite(narrow, names, "too large for float32 (above 3.4e38)")
     return (narrow, labels) if reset else narrow
+
+
+def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
+    """Rows that are read when they are needed are checked when they are read; here only their columns."""
+    names = np.array(getattr(X, "columns", ()), dtype=object)
+    if reset:
+        estimator.n_features_in_ = len(names)
+        estimator.feature_names_in_ = names
+        labels = np.asarray(y)
+        if labels.shape != (len(X),):
+            raise ValueError(f"y must have one label per row, {len(X):,}, but it has the shape {labels.shape}.")
+        return X, labels
+    expected = getattr(estimator, "feature_names_in_", None)
+    if expected is not None and list(expected) != list(names):
+        raise ValueError(
+            f"X must have the columns of the training data, {list(expected)}, in that order, but it has {list(names)}."
+        )
+    return X
 
 
 def check_labels(y: np.ndarray) -> np.ndarray:

@@ -48,10 +48,10 @@ class SarScorer:
             return np.asarray(self.labeling.predict_proba(X)[:, 1])
         if isinstance(estimator, Pipeline):
             X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
-        if not hasattr(estimator, "labeling_prob"):
+        if not hasattr(estimator, "labeling_prob") or not hasattr(estimator, "labeling_"):
             raise ValueError(
-                f"{type(estimator).__name__} does not estimate a labeling probability. Give the scorer a fitted one: "
-                "make_sar_scorer(labeling=...)."
+                f"{type(estimator).__name__} does not estimate a labeling probability (a ranker that knows the prior "
+                "may do without). Give the scorer a fitted one: make_sar_scorer(labeling=...)."
             )
         return np.asarray(estimator.labeling_prob(X))
 

@@ -65,6 +65,11 @@ def register(kind: type[Ranker]) -> type[Ranker]:
     for name in ("name", "table_name", "assumption"):
         if not isinstance(getattr(kind, name, None), str):
             raise TypeError(f"a method must say its {name}, a string, but {kind.__name__}.{name} is not there.")
+    for name in ("needs", "scenarios"):
+        if not isinstance(getattr(kind, name), tuple):
+            raise TypeError(
+                f"a method's {name} must be a tuple of strings, but {kind.__name__}.{name} is {getattr(kind, name)!r}."
+            )
     if kind.name in _own_rankers():
         raise ValueError(f"the name {kind.name!r} is taken by {_own_rankers()[kind.name].__name__}. Choose another.")
     _registered[kind.name] = kind
@@ -145,6 +150,7 @@ def load(path: str | os.PathLike[str], network: Callable[..., nn.Module] | None 
     if name not in _rankers():
         raise ModelFileError(
             f"{path} holds a model of the method {name!r}, written by unskew {model.header['library_version']}, which "
-            f"this version does not have (only {', '.join(methods())})."
+            f"this version does not have (only {', '.join(methods())}). If unskew.register added it, import its module "
+            "first."
         )
     return ranker_of(model, ranker_class(name), Path(path), network)

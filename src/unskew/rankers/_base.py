@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, InvalidParamet
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from unskew.errors import ConfidenceMissingWarning, closest_name
+from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, closest_name
 from unskew.holdout import hold_out
 from unskew.labeling import LabelingNetwork, estimate_at, fit_labeling, labeling_logit_at
 from unskew.metrics.ranking import auc
@@ -57,7 +57,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         the labeled.
     labeling : None or estimator, default=None
         Estimates the labeling probability. None trains a network like `network`; any classifier with `predict_proba`
-        may take its place; a fitted one is used as it is. In the two-sample scenario also `unskew.ULSIF`.
+        may take its place; a fitted one is used as it is. In the two-sample scenario also `unskew.ULSIF`. A fitted
+        ranker lends its own, and so does its `labeling_`, which also survives `clone`.
     crossfit : int, default=0
         0: labeling probabilities of the training data are in-sample, as in the paper. k >= 2: out of k folds.
     clip : float, default=0.01
@@ -167,7 +168,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         if not hasattr(self, "labeling_"):
             raise AttributeError(
                 "this model has no labeling model: it was fitted without one, because the prior was given and the "
-                "method does not use it, or it was loaded from a file that could not hold it."
+                "method does not use it, or it was loaded from a file that could not hold it. Take that of another "
+                "ranker, such as unskew.make('ntc').fit(X, y).labeling_."
             )
         alpha = self.training_summary_["alpha"]
         return estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha)
@@ -185,8 +187,17 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Scores of these rows, by the learned score function."""
 
-    def _fit(self, X: Any, y: Any, confidence: Any, validation: tuple[Any, ...] | None) -> None:
+    def check_request(self, confidence: Any = None) -> None:
+        """Refuse parameters, or a fit without what the method needs, before any data are looked at."""
         self._check_parameters()
+        if confidence is None and self.prior is None and self._needs_prior():
+            raise ValueError(
+                f"{type(self).__name__} must know the prior, the share of positives, or estimate it from the "
+                "confidence, but neither was given. Pass prior=... to the constructor, or fit(X, y, confidence=...)."
+            )
+
+    def _fit(self, X: Any, y: Any, confidence: Any, validation: tuple[Any, ...] | None) -> None:
+        self.check_request(confidence)
         data = self._read(X, y, confidence)
         self._require_same_columns()
         held_out = None if validation is None else self._read_validation(validation, confidence is not None)
@@ -195,13 +206,18 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         if held_out is None:
             train, held_out = hold_out(data, self.validation_fraction, rng)
         in_training = held_out is train
+        shared = not in_training and held_out.X is train.X
+        often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
+        train.X.keep(np.concatenate([train.labeled_rows, *often]))
         trainer = self._trainer()
+        # A generator for each stage: with a lent labeling model the score function is trained as without.
+        for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         if self.uses_labeling or self.prior is None:
             self.labeling_, train, held_out = fit_labeling(
-                self.labeling, train, held_out, trainer, rng, crossfit=self.crossfit, scenario=self.scenario
+                self.labeling, train, held_out, trainer, for_labeling, crossfit=self.crossfit, scenario=self.scenario
             )
         prior = self._find_prior([train] if in_training else [train, held_out])
-        self._learn(train, held_out, trainer, rng)
+        self._learn(train, held_out, trainer, for_score)
         self.classes_ = np.array([0, 1])
         self.training_summary_ = {
             "n_labeled": train.n_labeled,
@@ -253,16 +269,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         features, labels = check_features(self, X, y, reset=True)
         data = self._assemble(as_rows(features), labels, confidence)
         self.input_shape_ = data.X.shape
-        if confidence is None and self.prior is None and self._needs_prior():
-            raise ValueError(
-                f"{type(self).__name__} must know the prior, the share of positives, or estimate it from the "
-                "confidence, but neither was given. Pass prior=... to the constructor, or fit(X, y, confidence=...)."
-            )
         if confidence is None and "confidence" in self.needs:
             warnings.warn(
                 f"{type(self).__name__} learns from the confidence of the labels, but none was given: every labeled "
-                f"instance counts as certain (confidence 1), {self.without_confidence}. Pass fit(X, y, "
-                "confidence=...).",
+                f"instance counts as certain (confidence 1){', ' * bool(self.without_confidence)}"
+                f"{self.without_confidence}. Pass fit(X, y, confidence=...).",
                 ConfidenceMissingWarning,
                 stacklevel=4,
             )
@@ -274,6 +285,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def _find_prior(self, parts: list[PUData]) -> float:
         share = share_of_positives(self.prior, parts, self.clip, self.scenario)
+        if share.impossible and self._needs_prior():
+            warnings.warn(
+                f"{type(self).__name__} trains with the prior, but confidence and labeling probability say something "
+                f"impossible, {share.impossible}: it trains with {share.prior:.4g}. Pass prior=..., or check that the "
+                "confidence is a probability.",
+                NoEstimateWarning,
+                stacklevel=4,
+            )
         if share.trusted:
             self.prior_ = share.prior
             self.label_freq_ = label_freq_of(share.prior, alpha_of(parts), self.scenario)
@@ -305,7 +324,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 "validation must have confidence too, as the training data do, but it is (X, y). Pass "
                 "(X, y, confidence)."
             )
-        return self._assemble(rows, labels, confidence)
+        return self._assemble(rows, labels, confidence if with_confidence else None)
 
     def _assemble(self, rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
         labeled = check_labels(labels)

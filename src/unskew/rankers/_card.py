@@ -51,7 +51,10 @@ class MethodCard:
 
 def card_of(kind: type[Ranker]) -> MethodCard:
     """Card of a method's class."""
-    summary, description, sections = _read_docstring(inspect.getdoc(kind) or "")
+    # Its own docstring: that of the base says nothing of the method, and one that dataclass made up neither.
+    own = vars(kind).get("__doc__") or ""
+    text = "" if own.startswith(f"{kind.__name__}(") else inspect.cleandoc(own)
+    summary, description, sections = _read_docstring(text)
     return MethodCard(
         name=kind.name,
         table_name=kind.table_name,

@@ -121,6 +121,8 @@ class EMRanker(Ranker):
         with progress_bar(self.name, n_rounds, shown=self.verbose) as step:
             for number in range(n_rounds):
                 weighted = _expect(data, inside), _expect(held_out, outside)
+                left = self.max_epochs - number * self.epochs_per_round
+                one_round = replace(one_round, max_epochs=min(self.epochs_per_round, left))
                 posterior = one_round.minimize(posterior_risk, *weighted, rng, start=posterior)
                 propensity = one_round.minimize(propensity_risk, *weighted, rng, start=propensity)
                 before, networks = inside, (posterior.network, propensity.network)

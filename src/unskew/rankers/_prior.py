@@ -10,20 +10,21 @@ from unskew.weights import inverse_labeling_weight
 
 @dataclass(frozen=True)
 class Share:
-    """A prior, and whether it is known or estimated without bias, so that it may be shown as `prior_`."""
+    """A prior, whether it may be shown as `prior_`, and if the estimate was impossible, what it was."""
 
     prior: float
     trusted: bool
+    impossible: str = ""
 
 
 def share_of_positives(given: float | None, parts: list[PUData], clip: float, scenario: str) -> Share:
     """Prior as given; else from the confidence; else by Elkan and Noto's rule, which is good enough for a cut only."""
     if given is not None:
-        _require_room_for_labeled(given, alpha_of(parts), scenario)
-        return Share(given, trusted=True)
+        _require_room_for_labeled(given, parts[0].alpha, scenario)
+        return Share(float(given), trusted=True)
     sure = [part for part in parts if part.confidence is not None]
     if sure:
-        return Share(_from_confidence(sure, alpha_of(parts), clip, scenario), trusted=True)
+        return _from_confidence(sure, alpha_of(parts), clip, scenario)
     return Share(_from_labeling_alone(parts, alpha_of(parts), clip, scenario), trusted=False)
 
 
@@ -47,13 +48,18 @@ def _require_room_for_labeled(prior: float, alpha: float, scenario: str) -> None
         )
 
 
-def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: str) -> float:
+def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: str) -> Share:
     """E_l[r / u] = 1 / c, hence pi = alpha / c = alpha mean(r / u); for two samples pi = mean(r / density ratio)."""
     confidence = np.concatenate([part.confidence for part in parts if part.confidence is not None])
     mean_weight = float(inverse_labeling_weight(confidence, _labeling_prob(parts), clip).mean())
-    if scenario == "two-sample":
-        return min(mean_weight, 1.0)
-    return float(np.clip(alpha * mean_weight, alpha, 1.0))
+    one_sample = scenario == "one-sample"
+    estimate, least = (alpha * mean_weight, alpha) if one_sample else (mean_weight, 0.0)
+    impossible = ""
+    if estimate >= 1:
+        impossible = f"a prior of {estimate:.4g}"
+    elif estimate < least:
+        impossible = f"a prior of {estimate:.4g}, below the share {alpha:.4g} of labeled instances"
+    return Share(float(np.clip(estimate, least, 1.0)), trusted=True, impossible=impossible)
 
 
 def _from_labeling_alone(parts: list[PUData], alpha: float, clip: float, scenario: str) -> float:

@@ -40,10 +40,26 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "feature_names": [str(name) for name in getattr(ranker, "feature_names_in_", [])] or None,
         "training": ranker.training_summary_,
         "history": [list(epoch) for epoch in ranker.history_],
-        "numbers": {name: _number(value) for name, value in fitted.items() if isinstance(value, float | int)},
+        "numbers": {
+            name: _number(value) for name, value in fitted.items() if isinstance(value, float | int | np.number)
+        },
         "labeling": _labeling_header(fitted.get("labeling_"), arrays, needs_labeling="network_" not in fitted),
     }
+    _require_all_kept(ranker, fitted, header)
     return ModelFile(header, arrays)
+
+
+_WRITTEN_APART = {"labeling_", "classes_", "input_shape_", "feature_names_in_", "training_summary_", "history_"}
+
+
+def _require_all_kept(ranker: "Ranker", fitted: dict[str, Any], header: dict[str, Any]) -> None:
+    """Refuse to write a file from which a method from outside could not score."""
+    for name, value in fitted.items():
+        if not (isinstance(value, nn.Module) or name in header["numbers"] or name in _WRITTEN_APART):
+            raise ValueError(
+                f"a model file keeps numbers and networks, but {type(ranker).__name__}.{name} is a "
+                f"{type(value).__name__}. Make it one of these, or keep the model with joblib."
+            )
 
 
 def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
@@ -84,7 +100,10 @@ def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
     """Parameters that JSON can hold; objects (a callable, a generator, a classifier) are left to their defaults."""
     plain = {}
     for name, value in ranker.get_params(deep=False).items():
-        value = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, np.ndarray | np.generic):
+            value = value.tolist()
+        elif isinstance(value, tuple | list):
+            value = np.asarray(value).tolist()
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError):
@@ -93,9 +112,12 @@ def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
     return plain
 
 
-def _number(value: float) -> float | None:
+def _number(value: "float | np.number[Any]") -> Any:
     """JSON has no NaN; a frequency that is not known is null."""
-    return None if np.isnan(value) else value
+    if np.isnan(value):
+        return None
+    plain: Any = value.item() if isinstance(value, np.number) else value
+    return plain
 
 
 def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
@@ -152,6 +174,7 @@ def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labelin
             "network": None if callable(fold.kind) else fold.kind,
             "history": [list(epoch) for epoch in fold.history],
             "best_epoch": fold.best_epoch,
+            "alpha": fold.alpha,
         }
         for fold in folds
     ]
@@ -168,6 +191,7 @@ def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.
             ranker.device,
             [Epoch(*row) for row in fold["history"]],
             fold["best_epoch"],
+            fold["alpha"],
         )
         for number, fold in enumerate(described)
     )

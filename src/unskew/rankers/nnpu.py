@@ -49,7 +49,7 @@ class NonNegativePU(RiskRanker):
     Parameters beyond those of every method
     ---------------------------------------
     surrogate : str, default="sigmoid"
-        Loss of a score times its sign.
+        Loss of a score times its sign, one that is never negative: not "unhinged".
     correction : {"absolute", "non-negative"}, default="absolute"
         What is done where the second part falls below zero.
     beta, gamma : float, default=0 and 1
@@ -74,7 +74,7 @@ class NonNegativePU(RiskRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RiskRanker._parameter_constraints,
-        "surrogate": [StrOptions(set(TRAINABLE))],
+        "surrogate": [StrOptions(set(TRAINABLE) - {"unhinged"})],
         "correction": [StrOptions({"absolute", "non-negative"})],
         "beta": [Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],

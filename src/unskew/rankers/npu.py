@@ -45,9 +45,9 @@ class NoisyPU(RiskRanker):
     .. math::
         \min_g \pi E_l[\ell(g)] + \left| a E_x[\ell(-g)] + \pi E_l\left[\frac{1 - r - a}{r} \ell(-g)\right] \right|
 
-    Without the absolute value it is a times the risk of `nnpu` (uncorrected) plus 1 - a times that of `pconf`. One
-    network is trained for each weight a in `mixings`, in one `fit`, and the one with the lowest validation risk is
-    kept. In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample scenario
+    Without the absolute value it is a times the risk of `nnpu` (uncorrected) plus :math:`(1 - a) \pi` times that of
+    `pconf`. One network is trained for each weight a in `mixings`, in one `fit`, and the one with the lowest validation
+    risk is kept. In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample scenario
     :math:`E_x = E_u`.
 
     Assumption

@@ -36,7 +36,8 @@ class PositiveConfidence(RiskRanker):
 
     Use it when
     -----------
-    There are no unlabeled data, labels are unbiased and confidence is calibrated and spread over (0, 1).
+    Labels are unbiased, confidence is calibrated and spread over (0, 1), and the unlabeled data are not to be trusted:
+    they are read for the cut of `predict` only, and with a known prior for nothing but that.
 
     Do not use it when
     ------------------

@@ -43,8 +43,8 @@ class PositiveUnlabeledAUC(RiskRanker):
 
     With a symmetric surrogate the second term is a constant, and so are the labeled-labeled pairs inside the first:
     what remains is the AUC risk of labeled against unlabeled, and no prior is needed. Non-symmetric surrogates keep all
-    terms and need the prior. In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample
-    scenario :math:`E_x = E_u`.
+    terms, need the prior, and are not corrected: those without an upper bound can drive the risk below zero. In the
+    one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample scenario :math:`E_x = E_u`.
 
     Assumption
     ----------
@@ -53,7 +53,7 @@ class PositiveUnlabeledAUC(RiskRanker):
     Use it when
     -----------
     Labels were given at random among the positives and only the order of the scores matters. It is the simplest method
-    here that maximizes the AUC: nothing has to be estimated first.
+    here that maximizes the AUC: nothing but the cut of `predict` has to be estimated.
 
     Do not use it when
     ------------------

@@ -39,8 +39,8 @@ class SelectionBiasPU(RiskRanker):
 
     Differs from its authors
     ------------------------
-    The absolute correction, as in the paper. It is always on: where the propensity e(x) is above c the uncorrected risk
-    has no minimum, because the score there can grow without end.
+    The absolute correction, as in the paper. It is always on: where the labeling probability u(x) is above the label
+    frequency c the uncorrected risk has no minimum, because the score there can grow without end.
 
     References
     ----------

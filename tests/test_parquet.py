@@ -1,0 +1,155 @@
+"""Rows of Parquet files: the same rows as in memory, in bounded memory, and clear words where something is wrong."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+
+import unskew
+from conftest import QUICK
+from unskew.datasets import toy
+from unskew.parquet import WINDOWS_IN_MEMORY, ParquetRows
+
+N, GROUP = 2000, 90
+COLUMNS = ["a", "b", "c"]
+MEMORY = 24_000  # bytes: 12 per row, so that a window has 500 rows
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.RandomState(0)
+    data = toy.draw(N, random_state=0)
+    X = np.column_stack([data.X, rng.normal(size=N)]).astype(np.float32)
+    return X, data
+
+
+@pytest.fixture(scope="module")
+def folder(table, tmp_path_factory):
+    X, data = table
+    path = tmp_path_factory.mktemp("table")
+    columns = {name: X[:, place] for place, name in enumerate(COLUMNS)}
+    whole = pa.table({**columns, "flag": data.labeled, "risk": data.confidence, "id": [f"row {n}" for n in range(N)]})
+    for number, start in enumerate(range(0, N, 700)):  # the last file is shorter, and so is each file's last row group
+        pq.write_table(whole.slice(start, 700), path / f"part-{number}.parquet", row_group_size=GROUP)
+    return path
+
+
+def opened(folder, memory=MEMORY, columns=COLUMNS):
+    return ParquetRows(folder, columns, memory=memory)
+
+
+def test_rows_and_columns_are_those_of_the_files(folder, table):
+    X, data = table
+    rows = opened(folder)
+    assert (len(rows), rows.shape, rows.columns) == (N, (3,), ("a", "b", "c"))
+    index = np.random.RandomState(1).permutation(N)  # the worst order there is
+    np.testing.assert_array_equal(rows.take(index), X[index])
+    np.testing.assert_array_equal(rows.column("flag"), data.labeled)
+    assert rows.column("id")[-1] == f"row {N - 1}"
+    assert ParquetRows(folder, memory=MEMORY * 2).columns == ("a", "b", "c", "flag", "risk")
+
+
+def test_kept_rows_are_not_read_again(folder, table, monkeypatch):
+    X, _ = table
+    rows = opened(folder)
+    rows.keep(np.array([5, 1999, 700, 5]))
+    monkeypatch.setattr(rows, "_read", lambda groups: pytest.fail("read a row group"))
+    np.testing.assert_array_equal(rows.take(np.array([700, 5, 5, 1999])), X[[700, 5, 5, 1999]])
+
+
+def test_an_epoch_has_each_row_once_and_reads_each_row_group_once(folder, table, monkeypatch):
+    X, _ = table
+    rows, wanted = opened(folder), np.flatnonzero(np.arange(N) % 7)
+    generator = torch.Generator().manual_seed(0)
+    first, second = (rows.shuffle(wanted, generator).numpy() for _ in range(2))
+    np.testing.assert_array_equal(np.sort(second), np.arange(len(wanted)))
+    assert not np.array_equal(first, second)
+    read, plain = [], rows._read
+    monkeypatch.setattr(rows, "_read", lambda groups: read.extend(groups) or plain(groups))
+    for part in np.array_split(wanted[second], 30):
+        np.testing.assert_array_equal(rows.take(part), X[part])
+        assert len(rows._loaded) <= WINDOWS_IN_MEMORY
+    assert sorted(read) == list(range(len(rows._groups)))
+
+
+def test_rows_are_shuffled_as_far_as_the_windows_reach(folder):
+    rows = opened(folder)
+    order = rows.shuffle(np.arange(N), torch.Generator().manual_seed(0)).numpy()
+    window = rows._window_of[np.searchsorted(rows._starts, order, side="right") - 1]
+    assert (np.diff(window) >= 0).all()  # one window after another
+    assert len(np.unique(window)) >= 4
+    steps = np.diff(order[window == 0])
+    assert (steps == 1).mean() < 0.05  # rows do not follow each other inside
+    everything = opened(folder, memory=10**7).shuffle(np.arange(N), torch.Generator().manual_seed(0)).numpy()
+    assert abs(np.corrcoef(everything, np.arange(N))[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("name", unskew.methods())
+def test_every_method_trains_and_scores_as_from_memory(name, folder, table):
+    X, data = table
+    rows = opened(folder)
+    ranker = unskew.make(name, **{**QUICK, "max_epochs": 2})
+    ranker.fit(rows, rows.column("flag"), confidence=rows.column("risk"))
+    assert list(ranker.feature_names_in_) == COLUMNS
+    score = ranker.decision_function(rows)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_array_equal(score, ranker.decision_function(X))
+    again = unskew.make(name, **{**QUICK, "max_epochs": 2})
+    again.fit(opened(folder), data.labeled, confidence=data.confidence)
+    np.testing.assert_array_equal(again.decision_function(opened(folder, memory=10**7)), score)
+
+
+def test_training_from_files_ranks_as_well_as_from_memory(folder, table):
+    X, data = table
+    test = toy.draw(20_000, random_state=1)
+    new = np.column_stack([test.X, np.zeros(len(test.X))])
+    parameters = {"learning_rate": 2e-3, "max_epochs": 40, "random_state": 0}
+    rows = opened(folder)
+    streamed = unskew.make("conf-auc", **parameters).fit(rows, data.labeled, confidence=data.confidence)
+    whole = unskew.make("conf-auc", **parameters).fit(X, data.labeled, confidence=data.confidence)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        auc = streamed.score(new, test.y)
+    assert auc == pytest.approx(whole.score(new, test.y), abs=0.02)
+
+
+def test_the_hold_out_of_a_large_table_stays_within_the_memory(folder, table):
+    _, data = table
+    rows = opened(folder)
+    ranker = unskew.make("ntc", **QUICK).fit(rows, data.labeled)
+    assert ranker.training_summary_["n_validation_unlabeled"] == rows.hold_out_limit == MEMORY // 8 // 12
+
+
+def test_what_cannot_be_read_is_told(folder, table, tmp_path):
+    X, data = table
+    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
+        ParquetRows(tmp_path / "nowhere.parquet")
+    with pytest.raises(FileNotFoundError, match=r"must hold files \*\.parquet, but there is none"):
+        ParquetRows(tmp_path)
+    (tmp_path / "text.parquet").write_text("no table")
+    with pytest.raises(ValueError, match="must be a Parquet file or a folder of them, but it cannot be read"):
+        ParquetRows(tmp_path)
+    with pytest.raises(ValueError, match=r"has no column 'amount', only a, b, c, flag"):
+        opened(folder, columns=["amount"])
+    with pytest.raises(ValueError, match="features must be numbers, but the column 'id' .* is of type string"):
+        opened(folder, columns=["a", "id"])
+    with pytest.raises(ValueError, match=r"has no column 'label', only a, b"):
+        opened(folder).column("label")
+    with pytest.raises(ValueError, match=r"a row group must fit.*has 90 rows of 12 bytes. Pass memory=4,324 or more"):
+        opened(folder, memory=4000)
+    opened(folder, memory=4324)
+    with pytest.raises(ValueError, match=r"labeled and held-out rows must fit.*there are 2,000 of 12 bytes each"):
+        opened(folder).keep(np.arange(N))
+    with pytest.raises(ValueError, match=r"y must have one label per row, 2,000, but it has the shape \(3,\)"):
+        unskew.make("ntc").fit(opened(folder), [0, 1, 0])
+    with pytest.raises(ValueError, match="a scikit-learn classifier as labeling model needs all features in memory"):
+        unskew.make("ntc", labeling=LogisticRegression()).fit(opened(folder), data.labeled)
+    ranker = unskew.make("ntc", **QUICK).fit(opened(folder), data.labeled)
+    with pytest.raises(ValueError, match=r"the columns of the training data, \['a', 'b', 'c'\], in that order"):
+        ranker.decision_function(opened(folder, columns=["c", "b", "a"]))
+    X = X.astype(np.float64)
+    X[1234, 1] = np.nan
+    pq.write_table(pa.table(dict(zip(COLUMNS, X.T, strict=True))), tmp_path / "text.parquet", row_group_size=GROUP)
+    with pytest.raises(ValueError, match=r"column 'b' has nan .* at row 1,234. Fill or drop such rows first"):
+        ranker.decision_function(ParquetRows(tmp_path, memory=MEMORY))
