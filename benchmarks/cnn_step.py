@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from unskew import training
 from unskew.convnet import ConvNet, ConvNetPullback
 from unskew.networks import HIDDEN, build_network
+from unskew.pairs import SlopesOf
 from unskew.perceptron import Perceptron
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import confidence_auc_risk
@@ -70,7 +71,7 @@ def epoch_of(network: nn.Module, pullback: Pullback, data: PUData) -> Callable[[
     """Five whole steps of the training loop."""
     generator, batches = new_generator(np.random.RandomState(0)), Batches(data, BATCH, "cpu")
     assert (batches.n_labeled, batches.n_steps) == (20, STEPS)
-    return partial(training.run_epoch, pullback, Adam(network, 1e-4), risk, batches, generator)
+    return partial(training.run_epoch, pullback, Adam(network, 1e-4), SlopesOf(risk), batches, generator)
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -124,9 +125,8 @@ def profile(network: ConvNet, data: PUData) -> dict[str, float]:
         watch(pullback.blocks, name, "conv1")  # with the images' change of layout
         watch(pullback.blocks.second, name, "conv2")
     watch(pullback.blocks.second, "slopes_of_strips", "conv2")
-    watch(training, "score_slopes", "risk")
     watch(training.Adam, "descend", "Adam")
-    run = partial(training.run_epoch, run.args[0], run.args[1], watched_risk(result), *run.args[3:])
+    run = partial(training.run_epoch, run.args[0], run.args[1], SlopesOf(watched_risk(result)), *run.args[3:])
     for _ in range(5):
         with result.inside("rest"):
             run()

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from unskew.networks import HIDDEN, build_network
+from unskew.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import confidence_auc_risk
 from unskew.rows import as_rows
@@ -54,7 +55,7 @@ def four_epochs(n_inputs: int) -> Callable[[], None]:
     rows = np.arange(len(X))
     data = PUData(X, rows[:N_LABELED], rows[N_LABELED:], weight=rng.uniform(1, 10, N_LABELED))
     network = build_network("mlp", torch.zeros(1, n_inputs), generator)
-    parts = new_pullback(network, BATCH), Adam(network, 1e-4), risk, Batches(data, BATCH, "cpu"), generator
+    parts = new_pullback(network, BATCH), Adam(network, 1e-4), SlopesOf(risk), Batches(data, BATCH, "cpu"), generator
     assert (parts[3].n_labeled, parts[3].n_steps) == (20, 5)
 
     def run() -> None:

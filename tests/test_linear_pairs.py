@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unskew import linear_pairs, pairs
 from unskew.linear_pairs import CELL, CHUNK_CELLS, CHUNK_ROWS, FORMS, LARGEST_SCORE, linear_form
-from unskew.pairs import pair_sum, score_slopes
+from unskew.pairs import SlopesOf, pair_sum
 from unskew.surrogates import SURROGATES, Surrogate, hinge, sigmoid, zero_one
 
 LOSS_AND_SLOPE = {
@@ -256,11 +256,15 @@ def test_high_scores_among_the_low_ones(name, dtype, monkeypatch):
 
 
 def test_slopes_are_known_without_autograd(used):
-    high, low = (each.detach().requires_grad_() for each in variables(100, 20_000)[:2])
-    value = pair_sum(high, low, sigmoid)
-    assert used == ["_linear_sums"]
-    assert value.grad_fn.known is not None
-    torch.testing.assert_close(score_slopes(value, high, low), torch.autograd.grad(value, (high, low)))
+    slopes_of = SlopesOf(lambda pair: pair_sum(*pair, sigmoid))
+    for _ in range(2):  # by autograd, and then without
+        pair = tuple(each.detach() for each in variables(100, 20_000)[:2])
+        _, slope = slopes_of(pair, *pair)
+        high, low = (each.detach().requires_grad_() for each in pair)
+        expected = torch.autograd.grad(pair_sum(high, low, sigmoid), (high, low))
+        torch.testing.assert_close(slope, torch.cat(expected))
+    assert slopes_of.is_one_sum
+    assert set(used) == {"_linear_sums"}
 
 
 def test_a_users_surrogate_goes_on_working(used):

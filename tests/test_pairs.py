@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from unskew import pairs
-from unskew.pairs import pair_sum, score_slopes
-from unskew.surrogates import SURROGATES, sigmoid, zero_one
+from unskew.pairs import SlopesOf, pair_sum
+from unskew.surrogates import SURROGATES, hinge, sigmoid, zero_one
 
 TRAINABLE = [surrogate for surrogate in SURROGATES.values() if surrogate is not zero_one]
 
@@ -66,25 +66,51 @@ def test_high_scores_among_the_low_ones_meet_each_other_but_not_themselves(surro
         torch.testing.assert_close(torch.autograd.grad(value, variables), torch.autograd.grad(expected, variables))
 
 
-@pytest.mark.parametrize("outer", [lambda value: value, torch.exp], ids=["itself", "a function of it"])
-@pytest.mark.parametrize("among", [False, True])
-def test_slopes_of_the_scores_are_those_of_autograd(outer, among):
-    high, low, *_ = inputs()
-    value = outer(pair_sum(high, low, sigmoid, high_among_low=among))
-    expected = torch.autograd.grad(value, (high, low), retain_graph=True)
-    torch.testing.assert_close(score_slopes(value, high, low), expected)
+def scores_of(seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(5, generator=generator).double(), torch.randn(4, generator=generator).double()
 
 
-def test_slopes_of_a_value_that_uses_one_of_two_sets_of_scores():
-    high, low, *_ = inputs()
-    torch.testing.assert_close(
-        score_slopes(high.square().sum(), high, low), (2 * high.detach(), torch.zeros(4).double())
-    )
-    # a sum over pairs of other scores than those asked for, or of the same in other places
-    torch.testing.assert_close(
-        score_slopes(pair_sum(low, high, sigmoid), high, low),
-        torch.autograd.grad(pair_sum(low, high, sigmoid), (high, low)),
-    )
+WEIGHT = torch.arange(1.0, 6.0).double()
+FUNCTIONS = {
+    "one sum": (lambda pair: pair_sum(*pair, sigmoid, high_weight=WEIGHT), True),
+    "one sum among": (lambda pair: pair_sum(*pair, sigmoid, high_weight=WEIGHT, high_among_low=True), True),
+    "a function of a sum": (lambda pair: torch.exp(pair_sum(*pair, sigmoid)), False),
+    "two sums": (lambda pair: pair_sum(*pair, sigmoid) + pair_sum(*pair, hinge), False),
+    "scores in other places": (lambda pair: pair_sum(pair[1], pair[0], sigmoid), False),
+    "other scores": (lambda pair: pair_sum(2 * pair[0], pair[1], sigmoid), False),
+    "no sum": (lambda pair: pair[0].square().sum(), False),
+    "weights that depend on scores": (lambda pair: pair_sum(*pair, sigmoid, high_weight=torch.exp(pair[0])), False),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_slopes_of_the_scores_are_those_of_autograd(name):
+    function, is_one_sum = FUNCTIONS[name]
+    slopes_of = SlopesOf(function)
+    for seed in range(3):  # the first call finds out what it is, the others rely on it
+        pair = scores_of(seed)
+        value, slope = slopes_of(pair, *pair)
+        plain = tuple(each.clone().requires_grad_() for each in scores_of(seed))
+        expected = function(plain)
+        torch.testing.assert_close(value, expected.detach())
+        expected = torch.autograd.grad(expected, plain, materialize_grads=True)
+        torch.testing.assert_close(slope, torch.cat(expected))
+        assert slopes_of.is_one_sum == is_one_sum
+        assert not value.requires_grad
+
+
+def test_slopes_by_autograd_when_a_function_changes_its_nature():
+    functions = [lambda pair: pair_sum(*pair, sigmoid), lambda pair: 3 * pair_sum(*pair, sigmoid)]
+    slopes_of = SlopesOf(lambda pair: functions[0](pair))
+    pair = scores_of()
+    _, once = slopes_of(pair, *pair)
+    functions.reverse()
+    pair = scores_of()
+    torch.testing.assert_close(slopes_of(pair, *pair)[1], 3 * once)
+    functions.reverse()
+    plain = tuple(each.requires_grad_() for each in scores_of())
+    assert pair_sum(*plain, sigmoid).requires_grad  # notes are taken inside only
 
 
 def test_blocks_cover_every_pair_once(monkeypatch):
@@ -114,13 +140,3 @@ def _peak_tensor_bytes(run):
             live += event.nbytes()
             peak = max(peak, live)
     return peak
-
-
-def test_slopes_are_complete_when_weights_depend_on_scores_or_both_sides_are_one():
-    high, low = (each.detach().requires_grad_() for each in inputs()[:2])
-    value = pair_sum(high, low, sigmoid, high_weight=torch.exp(high))
-    expected = torch.autograd.grad(value, (high, low), retain_graph=True)
-    torch.testing.assert_close(score_slopes(value, high, low), expected)
-    value = pair_sum(high, high, sigmoid, high_weight=torch.arange(5.0))
-    expected = torch.autograd.grad(value, (high, high), retain_graph=True)
-    torch.testing.assert_close(score_slopes(value, high, high), expected)

@@ -10,7 +10,8 @@ from `DENSE_PAIRS` on `unskew.linear_pairs` takes over, which never looks at a p
 such form: its pairs are visited in blocks of at most `BLOCK_PAIRS`, one after another.
 """
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,31 +63,122 @@ def pair_sum(
     >>> pair_sum(torch.tensor([1.0, 3.0]), torch.tensor([0.0]), unhinged)
     tensor(-1.)
     """
+    noted: list[_Noted] | None = getattr(_notes, "noted", None)
+    if noted is not None:
+        return _noted_sum(noted, high, low, high_weight, low_weight, surrogate, high_among_low)
     result: Tensor = _PairSum.apply(  # type: ignore[no-untyped-call]
         high, low, high_weight, low_weight, surrogate, high_among_low
     )
     return result
 
 
-def score_slopes(value: Tensor, high: Tensor, low: Tensor) -> tuple[Tensor, ...]:
-    """Derivatives of a value with respect to the two sets of scores it was computed from, both leaves of its graph.
+class SlopesOf:
+    """A function of two sets of scores, with its derivatives with respect to all of them in one vector.
 
-    It is what `torch.autograd.grad` gives. A `pair_sum` of these very scores knows it already, and is asked directly:
-    to start autograd's engine takes as long as the sum itself.
+    They are what autograd gives, and by autograd they are computed. But a function that is nothing else than one
+    `pair_sum` of these very scores knows its derivatives without, and to record it for autograd takes as long as the
+    sum itself. Whether it is such a function shows at the first call; later ones are spared the recording.
+
+    Parameters
+    ----------
+    function : callable
+        Takes anything that has the scores in it, and returns a scalar tensor.
     """
-    known: _Known | None = getattr(value.grad_fn, "known", None)
-    if known is not None and known.high is high and known.low is low:
-        return known.for_high, known.for_low
-    return torch.autograd.grad(value, (high, low), materialize_grads=True)
+
+    def __init__(self, function: Callable[[Any], Tensor]) -> None:
+        self.function = function
+        self.is_one_sum = False
+
+    def __call__(self, argument: Any, high: Tensor, low: Tensor) -> tuple[Tensor, Tensor]:
+        """Value at `argument`, in which the scores `high` and `low` are, and the slopes, those of `high` first."""
+        if self.is_one_sum:
+            value, noted = _take_notes(self.function, argument)
+            if len(noted) == 1 and noted[0].value is value and noted[0].high is high and noted[0].low is low:
+                return value, noted[0].slope
+        high.requires_grad_()
+        low.requires_grad_()
+        value = self.function(argument)
+        slopes = torch.autograd.grad(value, (high, low), materialize_grads=True)
+        self.is_one_sum = getattr(value.grad_fn, "scores", None) == (id(high), id(low)) and high is not low
+        return value.detach(), torch.cat(slopes)
 
 
-class _Known(NamedTuple):
-    """The scores of a `pair_sum` and its derivatives with respect to them."""
+class _Noted(NamedTuple):
+    """A `pair_sum`: its value, its scores, and its derivatives with respect to them."""
 
+    value: Tensor
     high: Tensor
     low: Tensor
-    for_high: Tensor
-    for_low: Tensor
+    slope: Tensor
+
+
+_notes = threading.local()
+
+
+def _take_notes(function: Callable[[Any], Tensor], argument: Any) -> tuple[Tensor, list[_Noted]]:
+    """Value of a function, and all sums over pairs that it has made on the way, without autograd."""
+    noted: list[_Noted] = []
+    _notes.noted = noted
+    try:
+        return function(argument), noted
+    finally:
+        _notes.noted = None
+
+
+def _noted_sum(
+    noted: list[_Noted],
+    high: Tensor,
+    low: Tensor,
+    high_weight: Tensor | None,
+    low_weight: Tensor | None,
+    surrogate: Surrogate,
+    high_among_low: bool,
+) -> Tensor:
+    parts = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, True, False)
+    assert parts.as_high is not None
+    assert parts.as_low is not None
+    if high_among_low:  # high scores stand in front of the low ones already
+        parts.as_low.narrow(0, 0, len(high)).add_(parts.as_high)
+        slope = parts.as_low
+    else:
+        slope = torch.cat((parts.as_high, parts.as_low))
+    noted.append(_Noted(parts.value, high, low, slope))
+    return parts.value
+
+
+class _Parts(NamedTuple):
+    """Value of a sum over pairs, its derivatives by the weights, and those by the scores in either place."""
+
+    value: Tensor
+    by_high_weight: Tensor
+    by_low_weight: Tensor | None
+    as_high: Tensor | None
+    as_low: Tensor | None
+
+
+def _evaluate(
+    high: Tensor,
+    low: Tensor,
+    high_weight: Tensor | None,
+    low_weight: Tensor | None,
+    surrogate: Surrogate,
+    high_among_low: bool,
+    wants_slope: bool,
+    wants_low_loss: bool,
+) -> _Parts:
+    all_low = torch.cat((high, low)) if high_among_low else low
+    a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
+    is_small = high.numel() * all_low.numel() <= DENSE_PAIRS
+    sums_of = _block_sums if is_small else _sums_of_many
+    sums = sums_of(high, all_low, a, b, surrogate, wants_slope, wants_low_loss)
+    if high_among_low:
+        _take_out_self_pairs(sums, a, b, surrogate.at_zero)
+    loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums
+    # A dot product of very many float32 numbers adds up their rounding; sum() adds pairs, and pairs of pairs.
+    value = torch.dot(a, loss_of_high) if is_small else (a * loss_of_high).sum()
+    if slope_of_high is None or slope_of_low is None:
+        return _Parts(value, loss_of_high, loss_of_low, None, None)
+    return _Parts(value, loss_of_high, loss_of_low, slope_of_high.mul_(a), slope_of_low.mul_(b))
 
 
 class _PairSum(torch.autograd.Function):
@@ -102,23 +194,16 @@ class _PairSum(torch.autograd.Function):
         surrogate: Surrogate,
         high_among_low: bool,
     ) -> Tensor:
-        all_low = torch.cat((high, low)) if high_among_low else low
-        a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
-        wants_slope = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
-        is_small = high.numel() * all_low.numel() <= DENSE_PAIRS
-        sums_of = _block_sums if is_small else _sums_of_many
-        sums = sums_of(high, all_low, a, b, surrogate, wants_slope, ctx.needs_input_grad[3])
-        if high_among_low:
-            _take_out_self_pairs(sums, a, b, surrogate.at_zero)
-        loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums
-        ctx.for_weights = loss_of_high, loss_of_low
-        if slope_of_high is not None and slope_of_low is not None:
-            ctx.for_scores = _for_scores(slope_of_high.mul_(a), slope_of_low.mul_(b), high_among_low)
-            # With weights that may depend on the scores, or the same scores on both sides, that is not all of it.
-            if not (ctx.needs_input_grad[2] or ctx.needs_input_grad[3] or high is low):
-                ctx.known = _Known(high, low, *ctx.for_scores)
-        # A dot product of very many float32 numbers adds up their rounding; sum() adds pairs, and pairs of pairs.
-        return torch.dot(a, loss_of_high) if is_small else (a * loss_of_high).sum()
+        needed = ctx.needs_input_grad
+        parts = _evaluate(
+            high, low, high_weight, low_weight, surrogate, high_among_low, needed[0] or needed[1], needed[3]
+        )
+        ctx.for_weights = parts.by_high_weight, parts.by_low_weight
+        if parts.as_high is not None and parts.as_low is not None:
+            ctx.for_scores = _for_scores(parts.as_high, parts.as_low, high_among_low)
+        if not (needed[2] or needed[3]):  # with weights that depend on the scores, slopes are not all there is to it
+            ctx.scores = id(high), id(low)
+        return parts.value
 
     @staticmethod
     @once_differentiable

@@ -13,7 +13,7 @@ from torch import Generator, Tensor, nn
 from unskew.convnet import ConvNet, ConvNetPullback
 from unskew.errors import TrainingDiverged
 from unskew.networks import NetworkChoice, build_network, own_randomness
-from unskew.pairs import score_slopes
+from unskew.pairs import SlopesOf
 from unskew.perceptron import Perceptron, PerceptronPullback
 from unskew.progress import progress_bar
 from unskew.records import Epoch, PUData, ScoredBatch
@@ -93,13 +93,13 @@ class Trainer:
     ) -> Trained:
         network, optimizer = start.network, start.optimizer
         pullback = new_pullback(network, self.batch_size)
-        batches = Batches(data, self.batch_size, self.device)
+        batches, slopes = Batches(data, self.batch_size, self.device), SlopesOf(risk)
         best = _Best()
         history = []
         with progress_bar(title, self.max_epochs, shown=self.verbose) as step:
             for epoch in range(self.max_epochs):
                 network.train()
-                train_risk = run_epoch(pullback, optimizer, risk, batches, generator)
+                train_risk = run_epoch(pullback, optimizer, slopes, batches, generator)
                 history.append(Epoch(epoch, train_risk, _whole_risk(network, risk, held_out, self.device)))
                 _require_finite(history[-1], self.learning_rate)
                 best.offer(network, epoch, history[-1].validation_risk if self.keep == "best" else -epoch)
@@ -192,16 +192,15 @@ class Adam:
         )
 
 
-def run_epoch(pullback: Pullback, optimizer: Adam, risk: Risk, batches: "Batches", generator: Generator) -> float:
+def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: "Batches", generator: Generator) -> float:
     """One pass over the unlabeled instances (Algorithm 1, lines 4 to 7); returns the mean risk of its batches."""
     values = []
     for rows, batch_of in batches.draw_epoch(generator):
         batch = batch_of(pullback.scores(rows))
-        # To autograd both parts of the scores are variables of their own: it need not go back to where they are one.
-        labeled, unlabeled = batch.labeled.requires_grad_(), batch.unlabeled.requires_grad_()
-        value = risk(batch)
-        optimizer.descend(pullback.gradients(torch.cat(score_slopes(value, labeled, unlabeled))))
-        values.append(value.detach())
+        # Both parts of the scores are variables of their own: the way back to where they are one is the pull-back's.
+        value, slope = risk(batch, batch.labeled, batch.unlabeled)
+        optimizer.descend(pullback.gradients(slope))
+        values.append(value)
     return float(torch.stack(values).mean())
 
 
@@ -232,14 +231,15 @@ def score_rows(network: nn.Module, X: Rows, rows: np.ndarray | None = None, devi
     network.eval()
     X.walk()
     block = torch.zeros((size, *X.shape))
-    parts = []
+    # One vector from the start: a small one kept from each block would leave holes in memory that nothing fits into.
+    scores = torch.empty(len(rows))
     with torch.inference_mode():
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
             X.take(part, out=block[: len(part)].numpy())
             block[len(part) :] = 0
-            parts.append(_flat(network(block.to(device)))[: len(part)].cpu())
-    return torch.cat(parts)
+            scores[start : start + size] = _flat(network(block.to(device)))[: len(part)]
+    return scores
 
 
 class Batches:
