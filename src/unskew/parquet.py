@@ -34,7 +34,7 @@ class ParquetRows(Rows):
         File or folder.
     columns : sequence of str, optional
         Feature columns, numbers or booleans; all of these if left out. Leave out the label and the confidence.
-    memory : int, default=512 MiB
+    memory : int, default=256 MiB
         Bytes for rows in memory, in float32. Kept rows may take a quarter of it, windows share the rest.
 
     Examples
@@ -47,7 +47,7 @@ class ParquetRows(Rows):
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: int = 512 << 20
+        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: int = 256 << 20
     ) -> None:
         self.path, self.memory = Path(path), memory
         self._files = _open_files(self.path)
@@ -104,10 +104,15 @@ class ParquetRows(Rows):
         import torch
 
         self._arrange(torch.randperm(len(self._groups), generator=generator).numpy())
-        window = self._window_of[np.searchsorted(self._starts, rows, side="right") - 1]
-        # A random order, sorted by window: the sort is stable.
-        order = torch.randperm(len(rows), generator=generator)
-        return order[torch.from_numpy(np.argsort(window[order.numpy()], kind="stable"))]
+        group = np.searchsorted(self._starts, rows, side="right").astype(np.int32) - 1
+        window = self._window_of.astype(np.int32)[group]
+        order, start = torch.empty(len(rows), dtype=torch.int64), 0
+        for number in range(len(self._members)):  # one at a time: a sort of all rows would need more memory than they
+            inside = torch.from_numpy(np.flatnonzero(window == number))
+            shuffled = inside[torch.randperm(len(inside), generator=generator)]
+            order[start : start + len(inside)] = shuffled
+            start += len(inside)
+        return order
 
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows of these numbers; see `Rows.take`. Quick for kept rows and for the order that was announced."""
@@ -189,7 +194,8 @@ def _open_files(path: Path) -> list[Any]:
     if not paths:
         raise FileNotFoundError(f"the folder {path} must hold files *.parquet, but there is none.")
     try:
-        return [parquet.ParquetFile(each) for each in paths]
+        # What pyarrow reads ahead it also keeps, for as long as the file is open.
+        return [parquet.ParquetFile(each, pre_buffer=False) for each in paths]
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file or folder {path}.") from None
     except Exception as error:

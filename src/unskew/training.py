@@ -274,6 +274,7 @@ class Batches:
             np.concatenate((self.labeled_rows[some], self.unlabeled_rows[others]))
             for some, others in zip(labeled, unlabeled, strict=True)
         ]
+        del labeled, unlabeled  # as large as `rows`, and not needed while the epoch lasts
         batches = [self.buffer[: len(each)] for each in rows]
         places = [each.numpy() for each in batches]
         for index, place, batch, *values in zip(rows, places, batches, *columns, strict=True):
