@@ -1,7 +1,6 @@
 """The objectives of the compared methods: by hand, by gradcheck, and what is known of them on finite laws."""
 
 import math
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,8 +8,8 @@ import pytest
 import torch
 from scipy.special import expit, logit
 
-from finite_law import FiniteLaw, random_law, sigmoid_loss
-from unskew.pu_risk import absolute_correction, mean_over_everything, nonnegative_correction, pu_risk_parts
+from finite_law import FiniteLaw, random_law
+from unskew.pu_risk import absolute_correction, nonnegative_correction, pu_risk_parts
 from unskew.rankers._em import (
     Logits,
     observed_loss,
@@ -255,49 +254,93 @@ def test_constant_weights_make_conf_auc_puauc():
 # Populations: laws of finitely many x, where every expectation is a sum.
 
 
-def at_random(law):
-    """The same law with one propensity for all: SCAR."""
-    return replace(law, propensity=np.full(len(law.mass), law.label_freq))
+class Town:
+    """A finite population: at each point so many people, so many of them positive, so many of these labeled.
+
+    Means over its labeled and unlabeled people are expectations, so that the functions under test compute exactly what
+    they estimate.
+    """
+
+    def __init__(self, people, positive, labeled, score):
+        self.people, self.positive, self.labeled = np.array([people, positive, labeled])
+        self.score = np.array(score)
+        self.alpha, self.prior = self.labeled.sum() / self.people.sum(), self.positive.sum() / self.people.sum()
+        self.posterior, self.labeling_prob = self.positive / self.people, self.labeled / self.people
+
+    def tensors(self, scenario, *columns):
+        """Scores of labeled and unlabeled people, and columns of the labeled ones."""
+        others = self.people if scenario == "two-sample" else self.people - self.labeled
+        repeated = [np.repeat(each, self.labeled) for each in (self.score, *columns)]
+        labeled, *rest = (torch.from_numpy(each) for each in repeated)
+        return labeled, torch.from_numpy(np.repeat(self.score, others)), *rest
+
+    def risk(self, loss):
+        """What a classifier costs that knows all classes."""
+        negative = self.people - self.positive
+        return (self.positive @ loss(self.score) + negative @ loss(-self.score)) / self.people.sum()
+
+    def auc_risk(self):
+        """Sigmoid loss of a pair of a positive and a negative, over all such pairs."""
+        positive, negative = np.repeat(self.score, self.positive), np.repeat(self.score, self.people - self.positive)
+        return expit(negative[None, :] - positive[:, None]).mean()
 
 
-def population_upu(law, score, loss, scenario):
-    """Sum of the parts of the PU risk with sums over the law in place of means over instances."""
-    if_negative = loss(-score)
-    unlabeled = law.mass if scenario == "two-sample" else law.unlabeled
-    everything = mean_over_everything(
-        torch.tensor([law.labeled @ if_negative]), torch.tensor([unlabeled @ if_negative]), law.alpha, scenario
-    )
-    return law.prior * (law.labeled @ loss(score)) + float(everything) - law.prior * (law.labeled @ if_negative)
+SCAR = Town([40, 60, 80], [20, 10, 40], [10, 5, 20], [0.7, -1.3, 0.2])
+SAR = Town([40, 60, 80], [20, 10, 40], [18, 2, 10], [0.7, -1.3, 0.2])
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize("seed", range(5))
-def test_the_pu_risk_is_exact_under_scar_and_not_under_sar(seed, scenario):
-    law, score = random_law(seed, 5), np.random.RandomState(seed).normal(size=5)
-
-    def loss(z):
-        return expit(-z)
-
-    for each, exact in ((at_random(law), True), (law, False)):
-        true = each.prior * (each.positive @ loss(score)) + (1 - each.prior) * (each.negative @ loss(-score))
-        assert (abs(population_upu(each, score, loss, scenario) - true) < 1e-12) == exact
+def test_the_pu_risk_is_exact_under_scar_and_not_under_sar(scenario):
+    for town, exact in ((SCAR, True), (SAR, False)):
+        labeled, unlabeled = town.tensors(scenario)
+        risk = sum(pu_risk_parts(labeled, unlabeled, town.alpha, town.prior, sigmoid, scenario))
+        assert (abs(float(risk) - town.risk(lambda z: expit(-z))) < 1e-12) == exact
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_pconf_is_exact_under_scar_and_not_under_sar(seed):
-    law, score = random_law(seed, 5), np.random.RandomState(seed).normal(size=5)
-    for each, exact in ((at_random(law), True), (law, False)):
-        r = each.posterior
-        risk = each.prior * (each.labeled @ (expit(-score) + (1 - r) / r * expit(score)))
-        true = each.prior * (each.positive @ expit(-score)) + (1 - each.prior) * (each.negative @ expit(score))
-        assert (abs(risk - true) < 1e-12) == exact
+def test_pconf_is_exact_under_scar_and_not_under_sar():
+    for town, exact in ((SCAR, True), (SAR, False)):
+        labeled, _, confidence = town.tensors("one-sample", town.posterior)
+        risk = town.prior * float(pconf_risk(labeled, confidence, sigmoid))
+        assert (abs(risk - town.risk(lambda z: expit(-z))) < 1e-12) == exact
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_puauc_is_exact_under_scar_and_not_under_sar(scenario):
+    for town, exact in ((SCAR, True), (SAR, False)):
+        labeled, unlabeled = town.tensors(scenario)
+        # Labeled pairs are left out of the risk. In the population their mean is one half.
+        risk = float(puauc_risk(labeled, unlabeled, town.alpha, None, sigmoid, scenario))
+        within = town.alpha / 2 if scenario == "one-sample" else 0.0
+        value = (risk + within - town.prior / 2) / (1 - town.prior)
+        assert (abs(value - town.auc_risk()) < 1e-12) == exact
+
+
+def test_under_scar_with_certain_labels_conf_auc_ranks_as_puauc():
+    # r = 1 wherever somebody is labeled: classes do not overlap, and u = c there, so that every weight is 1/c.
+    town = Town([30, 50, 20], [30, 0, 20], [6, 0, 4], [0.0, 0.0, 0.0])
+    weight = 1 / np.where(town.labeled > 0, town.labeling_prob, 1)
+    gaps = []
+    for score in np.random.RandomState(0).normal(scale=2, size=(20, 3)):
+        town.score = score
+        labeled, unlabeled, w = town.tensors("one-sample", weight)
+        ours = float(confidence_auc_risk(labeled, unlabeled, w, town.alpha))
+        theirs = float(puauc_risk(labeled, unlabeled, town.alpha, None, sigmoid, "one-sample"))
+        gaps.append(ours - 5 * theirs)  # c = 1/5
+    assert np.ptp(gaps) < 1e-12  # the same risk up to a factor and a constant: the same ranking
+
+
+def population_upu(law, score, loss):
+    """Sum of the parts of the PU risk with sums over the law in place of means over instances."""
+    if_negative = loss(-score)
+    return law.prior * (law.labeled @ loss(score)) + law.mass @ if_negative - law.prior * (law.labeled @ if_negative)
 
 
 def test_pusb_is_least_where_its_sigmoid_is_u_over_c():
-    # A law with e(x) <= c wherever there are positives exists under SCAR only; with e(x) < c at a point beside others.
+    # What counts is u(x) < c; the propensity may be above c, as it is at two of these points.
     law = FiniteLaw(np.array([0.3, 0.5, 0.2]), np.array([0.8, 0.3, 0.6]), np.array([0.5, 0.4, 0.6]))
     ratio = law.labeling_prob / law.label_freq
     assert (ratio < 1).all()
+    assert (law.propensity > law.label_freq).sum() == 2
     score = torch.from_numpy(logit(ratio)).requires_grad_()
     labeled, unlabeled = torch.from_numpy(law.labeled), torch.from_numpy(law.unlabeled)
 
@@ -320,7 +363,7 @@ def test_pusb_without_correction_has_no_minimum_where_the_propensity_is_high():
     values = []
     for height in (0.0, 10.0, 100.0):
         score = np.array([height, logit(ratio[1])])
-        values.append(population_upu(law, score, lambda z: np.logaddexp(0, -z), "one-sample"))
+        values.append(population_upu(law, score, lambda z: np.logaddexp(0, -z)))
     assert values[0] > values[1] > values[2] < -1
 
 
@@ -344,14 +387,3 @@ def test_the_truth_is_where_em_stands_still_and_the_propensity_must_be_weighted_
     assert slope(propensity_risk, propensity, torch.ones_like(q)) > 1e-3
     # Weighted by 1, the labeling probability is where it stands still: the trap of two public implementations.
     assert slope(propensity_risk, torch.from_numpy(logit(law.labeling_prob)), torch.ones_like(q)) < 1e-12
-
-
-def test_under_scar_with_certain_labels_conf_auc_ranks_as_puauc():
-    # r = 1 wherever something is labeled: classes do not overlap, and u = c there. Every weight is 1/c.
-    law = FiniteLaw(np.array([0.3, 0.2, 0.4, 0.1]), np.array([1.0, 0.0, 0.0, 1.0]), np.full(4, 0.3))
-    rng = np.random.RandomState(0)
-    for score in rng.normal(scale=2, size=(20, 4)):
-        losses = sigmoid_loss(score)
-        ours = law.rewritten_risk(losses, confidence=np.ones(4))
-        puauc = (law.labeled @ losses @ law.mass - law.prior / 2) / (1 - law.prior)
-        assert ours == pytest.approx(puauc, abs=1e-12)
