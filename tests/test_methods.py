@@ -2,11 +2,8 @@
 
 import copy
 import importlib.util
-import runpy
-import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -17,13 +14,11 @@ from sklearn.linear_model import LogisticRegression
 import unskew
 from conftest import QUICK
 from unskew.datasets import toy
-from unskew.errors import ConfidenceMissingWarning, ModelFileError, NoEstimateWarning
+from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning
 from unskew.perceptron import Perceptron
-from unskew.rankers import _registered
-from unskew.rankers._em import Logits, posterior_risk, propensity_risk
 from unskew.records import PUData, ScoredBatch
 from unskew.rows import as_rows
-from unskew.training import Batches, Trainer
+from unskew.training import Batches
 
 ROOT = Path(__file__).parents[1]
 PAPER_ORDER = ["conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "npu", "lbe", "sar-em"]
@@ -323,92 +318,6 @@ def test_pconf_without_confidence_says_what_that_means(toy_data):
     assert not np.array_equal(one.decision_function(toy_data.X), other.decision_function(toy_data.X))
 
 
-@pytest.mark.parametrize("name", ["lbe", "sar-em"])
-def test_em_methods_give_posterior_and_propensity_and_keep_them_in_the_file(name, toy_data, tmp_path):
-    ranker = fit(name, toy_data, max_epochs=20)
-    posterior, propensity = ranker.posterior(toy_data.X), ranker.propensity(toy_data.X)
-    np.testing.assert_allclose(posterior, 1 / (1 + np.exp(-ranker.decision_function(toy_data.X))))
-    assert ((propensity > 0) & (propensity < 1)).all()
-    ranker.save(tmp_path / "model")
-    np.testing.assert_array_equal(unskew.load(tmp_path / "model").propensity(toy_data.X), propensity)
-    # Pretraining does not depend on a labeling model that is no network.
-    other = fit(name, toy_data, labeling=LogisticRegression())
-    assert np.isfinite(other.decision_function(toy_data.X)).all()
-
-
-def test_em_learns_the_product_of_posterior_and_propensity():
-    data = toy.draw(8000, random_state=0)
-    ranker = unskew.make("lbe", learning_rate=2e-3, max_epochs=60, random_state=0)
-    ranker.fit(data.X, data.labeled, confidence=data.confidence)
-    new = toy.draw(4000, random_state=1)
-    product = ranker.posterior(new.X) * ranker.propensity(new.X)
-    assert np.corrcoef(product, new.law.labeling_prob(new.X))[0, 1] > 0.95
-    # Were the propensity's risk weighted by 1, it would be the labeling probability, far below the share that it is.
-    assert ranker.propensity(new.X).mean() > 2 * new.law.labeling_prob(new.X).mean()
-
-
-@pytest.mark.parametrize("name", ["lbe", "sar-em"])
-def test_em_rounds(name, toy_data, monkeypatch):
-    """Each round has its own q, goes on from the last one, and the best is what is kept."""
-    seen, plain = [], Trainer.minimize
-
-    def watched(self, risk, data, held_out, rng, title="training", *, start=None):
-        before = None if start is None else start.network.state_dict()
-        seen.append((risk, data.unlabeled_weight, self.max_epochs, before is not None))
-        return plain(self, risk, data, held_out, rng, title, start=start)
-
-    monkeypatch.setattr(Trainer, "minimize", watched)
-    ranker = fit(name, toy_data, max_epochs=7, epochs_per_round=3, learning_rate=0.3)
-    rounds = [each for each in seen if each[1] is not None]
-    assert [each[0] for each in rounds] == [posterior_risk, propensity_risk] * 3
-    assert [each[2] for each in rounds] == [3, 3, 3, 3, 1, 1]  # no more than max_epochs in all
-    assert [each[3] for each in rounds] == [True, False, True, True, True, True]
-    q = [each[1] for each in rounds[::2]]
-    assert not np.allclose(q[0], q[1])
-    assert not np.allclose(q[1], q[2])
-    np.testing.assert_array_equal(rounds[0][1], rounds[1][1])
-    # q of the first round: the labeling probability as posterior, one half as propensity.
-    first = ranker.labeling_.network
-    assert ranker.best_epoch_ == int(np.argmin([row.validation_risk for row in ranker.history_]))
-    assert first is not ranker.network_
-
-
-def test_em_keeps_the_best_round_and_heeds_patience(toy_data):
-    for patience in (None, 2):
-        ranker = fit("lbe", toy_data, max_epochs=40, learning_rate=1.0, patience=patience, network="mlp")
-        held_out = [row.validation_risk for row in ranker.history_]
-        best = int(np.argmin(held_out))
-        assert ranker.best_epoch_ == best
-        assert len(held_out) == (40 if patience is None else best + 1 + patience)
-    validation = toy.draw(200, random_state=5)
-    arguments = {"validation": (validation.X, validation.labeled)}
-    ranker = unskew.make("lbe", **{**QUICK, "learning_rate": 0.05, "max_epochs": 40, "network": "mlp"})
-    ranker.fit(toy_data.X, toy_data.labeled, **arguments)
-    product = ranker.posterior(validation.X) * ranker.propensity(validation.X)
-    observed = np.where(validation.labeled == 1, -np.log(product), -np.log(1 - product))
-    best = ranker.history_[ranker.best_epoch_].validation_risk
-    assert ranker.best_epoch_ < 39  # so that keeping the last round would show
-    assert observed.mean() == pytest.approx(best, rel=1e-6)
-
-
-def test_sar_em_needs_both_to_stand_still():
-    still = Logits(*[torch.zeros(4).double()] * 4)
-    moved = still._replace(propensity_unlabeled=torch.ones(4).double())  # another propensity
-    better = still._replace(posterior_unlabeled=torch.full((4,), -3.0).double())  # a better likelihood
-    ranker = unskew.make("sar-em")
-    assert ranker._converged(still, still, 0.1)
-    assert not ranker._converged(still, moved, 0.1)
-    assert not ranker._converged(still, better, 0.1)
-    assert ranker._converged(better, still, 0.1)  # worse is no gain
-
-
-def test_sar_em_stops_when_it_stands_still(toy_data):
-    impatient = fit("sar-em", toy_data, max_epochs=200, tolerance=10.0)
-    assert len(impatient.history_) == 1
-    patient = fit("sar-em", toy_data, max_epochs=40, tolerance=0.0)
-    assert len(patient.history_) == 8
-
-
 def test_a_copied_perceptron_keeps_its_fixed_weights_under_autograd():
     network = copy.deepcopy(Perceptron(3, 4))
     network.draw(torch.Generator().manual_seed(0))
@@ -444,99 +353,3 @@ def test_a_comparison_refuses_before_it_fits_anything(toy_data):
         unskew.fit_each(["ntc", "nnpu"], *arguments)
     with pytest.raises(TypeError, match="has no parameter 'epochs'"):
         unskew.fit_each(["ntc"], *arguments, epochs=3)
-
-
-# From outside.
-
-
-@pytest.fixture
-def clean_registry():
-    before = dict(_registered)
-    yield
-    _registered.clear()
-    _registered.update(before)
-
-
-@pytest.mark.usefixtures("clean_registry")
-def test_the_example_of_a_new_method_runs_and_appears_in_the_comparison(monkeypatch, capsys, toy_data, tmp_path):
-    monkeypatch.setattr(sys, "argv", ["new_method.py", "--rows", "300", "--epochs", "2"])
-    runpy.run_path(str(ROOT / "examples" / "new_method.py"), run_name="__main__")
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == [*PAPER_ORDER, "weighted-pu"]
-    assert unskew.methods()[-1] == "weighted-pu"
-    assert unskew.method_card("weighted-pu").assumption == "SAR"
-    ranker = fit("weighted-pu", toy_data)
-    ranker.save(tmp_path / "model")
-    loaded = unskew.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
-
-
-@pytest.mark.usefixtures("clean_registry")
-def test_a_model_file_keeps_all_of_a_method_or_refuses(toy_data, tmp_path):
-    @unskew.register
-    @dataclass(kw_only=True, eq=False, repr=False)
-    class Shifted(unskew.LabelingRanker):
-        name: ClassVar[str] = "shifted"
-        table_name: ClassVar[str] = "Shifted"
-        assumption: ClassVar[str] = "SCAR"
-        state: ClassVar[object] = np.float32(2.5)
-
-        def _learn(self, data, held_out, trainer, rng):
-            super()._learn(data, held_out, trainer, rng)
-            self.shift_ = self.state
-
-        def _to_score(self, logit):
-            return logit + self.shift_
-
-    assert unskew.method_card("shifted").summary == ""
-    ranker = fit("shifted", toy_data, prior=np.float32(0.5))
-    ranker.save(tmp_path / "model")
-    loaded = unskew.load(tmp_path / "model")
-    assert (loaded.shift_, loaded.prior_) == (2.5, 0.5)
-    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
-    Shifted.state = np.ones(1)
-    with pytest.raises(ValueError, match=r"keeps numbers and networks, but Shifted.shift_ is a ndarray"):
-        fit("shifted", toy_data).save(tmp_path / "model")
-    npu = fit("npu", toy_data, prior=0.5, mixings=np.array([0.2, 0.4]))
-    npu.save(tmp_path / "model")
-    assert unskew.load(tmp_path / "model").mixings == (0.2, 0.4)
-    _registered.clear()
-    Shifted.state = 1.0
-    ranker.save(tmp_path / "model")
-    with pytest.raises(
-        ModelFileError, match=r"method 'shifted'.* If unskew.register added it, import its module first"
-    ):
-        unskew.load(tmp_path / "model")
-
-
-@pytest.mark.usefixtures("clean_registry")
-def test_what_cannot_be_registered_is_told():
-    @dataclass(kw_only=True, eq=False, repr=False)
-    class Nameless(unskew.LabelingRanker):
-        def _to_score(self, logit):
-            return logit
-
-    with pytest.raises(TypeError, match="must say its name, a string, but Nameless.name is not there"):
-        unskew.register(Nameless)
-
-    @dataclass(kw_only=True, eq=False, repr=False)
-    class Taken(Nameless):
-        name: ClassVar[str] = "ntc"
-        table_name: ClassVar[str] = "NTC"
-        assumption: ClassVar[str] = "SCAR"
-
-    with pytest.raises(ValueError, match="the name 'ntc' is taken by NonTraditional"):
-        unskew.register(Taken)
-
-    @dataclass(kw_only=True, eq=False, repr=False)
-    class Stringy(Taken):
-        name: ClassVar[str] = "stringy"
-        scenarios: ClassVar[str] = "one-sample"
-
-    with pytest.raises(TypeError, match="a method's scenarios must be a tuple of strings, but Stringy.scenarios is"):
-        unskew.register(Stringy)
-    with pytest.raises(TypeError, match="LabelingRanker does not define _to_score"):
-        unskew.register(unskew.LabelingRanker)
-    with pytest.raises(TypeError, match="takes a class derived from RiskRanker"):
-        unskew.register(LogisticRegression)
-    assert unskew.methods() == tuple(PAPER_ORDER)
