@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from unskew import linear_pairs, pairs
 from unskew.linear_pairs import CELL, CHUNK_CELLS, CHUNK_ROWS, FORMS, LARGEST_SCORE, linear_form
 from unskew.pairs import SlopesOf, pair_sum
+from unskew.records import ScoredBatch
 from unskew.surrogates import SURROGATES, Surrogate, hinge, sigmoid, zero_one
 
 LOSS_AND_SLOPE = {
@@ -256,11 +257,11 @@ def test_high_scores_among_the_low_ones(name, dtype, monkeypatch):
 
 
 def test_slopes_are_known_without_autograd(used):
-    slopes_of = SlopesOf(lambda pair: pair_sum(*pair, sigmoid))
+    slopes_of = SlopesOf(lambda batch: pair_sum(batch.labeled, batch.unlabeled, sigmoid))
     for _ in range(2):  # by autograd, and then without
-        pair = tuple(each.detach() for each in variables(100, 20_000)[:2])
-        _, slope = slopes_of(pair, *pair)
-        high, low = (each.detach().requires_grad_() for each in pair)
+        high, low = (each.detach().requires_grad_() for each in variables(100, 20_000)[:2])
+        score = torch.cat((high, low)).detach()
+        _, slope = slopes_of(score, lambda score: ScoredBatch(score[:100], score[100:], alpha=0.5))
         expected = torch.autograd.grad(pair_sum(high, low, sigmoid), (high, low))
         torch.testing.assert_close(slope, torch.cat(expected))
     assert slopes_of.is_one_sum

@@ -1,5 +1,6 @@
 import tracemalloc
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -66,9 +67,17 @@ def test_high_scores_among_the_low_ones_meet_each_other_but_not_themselves(surro
         torch.testing.assert_close(torch.autograd.grad(value, variables), torch.autograd.grad(expected, variables))
 
 
-def scores_of(seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(5, generator=generator).double(), torch.randn(4, generator=generator).double()
+class Pair(NamedTuple):
+    labeled: torch.Tensor
+    unlabeled: torch.Tensor
+
+
+def pair_of(score):
+    return Pair(*score.split([5, len(score) - 5]))
+
+
+def scores(seed=0):
+    return torch.randn(9, generator=torch.Generator().manual_seed(seed)).double()
 
 
 WEIGHT = torch.arange(1.0, 6.0).double()
@@ -84,18 +93,18 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.parametrize("inference", [False, True], ids=["recording", "inference"])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_slopes_of_the_scores_are_those_of_autograd(name):
+def test_slopes_of_the_scores_are_those_of_autograd(name, inference):
     function, is_one_sum = FUNCTIONS[name]
     slopes_of = SlopesOf(function)
     for seed in range(3):  # the first call finds out what it is, the others rely on it
-        pair = scores_of(seed)
-        value, slope = slopes_of(pair, *pair)
-        plain = tuple(each.clone().requires_grad_() for each in scores_of(seed))
-        expected = function(plain)
+        with torch.inference_mode(inference):
+            value, slope = slopes_of(scores(seed), pair_of)
+        plain = scores(seed).requires_grad_()
+        expected = function(pair_of(plain))
         torch.testing.assert_close(value, expected.detach())
-        expected = torch.autograd.grad(expected, plain, materialize_grads=True)
-        torch.testing.assert_close(slope, torch.cat(expected))
+        torch.testing.assert_close(slope, *torch.autograd.grad(expected, plain, materialize_grads=True))
         assert slopes_of.is_one_sum == is_one_sum
         assert not value.requires_grad
 
@@ -103,13 +112,11 @@ def test_slopes_of_the_scores_are_those_of_autograd(name):
 def test_slopes_by_autograd_when_a_function_changes_its_nature():
     functions = [lambda pair: pair_sum(*pair, sigmoid), lambda pair: 3 * pair_sum(*pair, sigmoid)]
     slopes_of = SlopesOf(lambda pair: functions[0](pair))
-    pair = scores_of()
-    _, once = slopes_of(pair, *pair)
+    _, once = slopes_of(scores(), pair_of)
     functions.reverse()
-    pair = scores_of()
-    torch.testing.assert_close(slopes_of(pair, *pair)[1], 3 * once)
+    torch.testing.assert_close(slopes_of(scores(), pair_of)[1], 3 * once)
     functions.reverse()
-    plain = tuple(each.requires_grad_() for each in scores_of())
+    plain = pair_of(scores().requires_grad_())
     assert pair_sum(*plain, sigmoid).requires_grad  # notes are taken inside only
 
 

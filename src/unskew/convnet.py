@@ -100,6 +100,8 @@ class ConvNetPullback:
         Rows at most.
     """
 
+    uses_autograd = False
+
     def __init__(self, network: ConvNet, batch_size: int) -> None:
         self.blocks = _Blocks(network, batch_size)
         self.memory: list[_Memory] = []

@@ -73,31 +73,36 @@ def pair_sum(
 
 
 class SlopesOf:
-    """A function of two sets of scores, with its derivatives with respect to all of them in one vector.
+    """A risk with its derivatives with respect to all scores, in one vector.
 
-    They are what autograd gives, and by autograd they are computed. But a function that is nothing else than one
-    `pair_sum` of these very scores knows its derivatives without, and to record it for autograd takes as long as the
-    sum itself. Whether it is such a function shows at the first call; later ones are spared the recording.
+    They are what autograd gives, and by autograd they are computed. But a risk that is nothing else than one `pair_sum`
+    of the labeled and the unlabeled scores knows its derivatives without, and to record it for autograd takes as long
+    as the sum itself. Whether it is such a risk shows at the first call; later ones are spared the recording.
 
     Parameters
     ----------
-    function : callable
-        Takes anything that has the scores in it, and returns a scalar tensor.
+    risk : callable
+        Takes a batch with `labeled` and `unlabeled` scores in it, and returns a scalar tensor.
     """
 
-    def __init__(self, function: Callable[[Any], Tensor]) -> None:
-        self.function = function
+    def __init__(self, risk: Callable[[Any], Tensor]) -> None:
+        self.risk = risk
         self.is_one_sum = False
 
-    def __call__(self, argument: Any, high: Tensor, low: Tensor) -> tuple[Tensor, Tensor]:
-        """Value at `argument`, in which the scores `high` and `low` are, and the slopes, those of `high` first."""
+    def __call__(self, score: Tensor, batch_of: Callable[[Tensor], Any]) -> tuple[Tensor, Tensor]:
+        """Value at ``batch_of(score)``, whose labeled and unlabeled scores are the two parts of `score`; and slopes."""
         if self.is_one_sum:
-            value, noted = _take_notes(self.function, argument)
-            if len(noted) == 1 and noted[0].value is value and noted[0].high is high and noted[0].low is low:
+            batch = batch_of(score)
+            value, noted = _take_notes(self.risk, batch)
+            if len(noted) == 1 and noted[0].is_sum_of(batch.labeled, batch.unlabeled, value):
                 return value, noted[0].slope
-        high.requires_grad_()
-        low.requires_grad_()
-        value = self.function(argument)
+        with torch.inference_mode(False):  # autograd has to see a copy: scores made in that mode are none of its own
+            return self._by_autograd(batch_of(score.clone()))
+
+    def _by_autograd(self, batch: Any) -> tuple[Tensor, Tensor]:
+        # Both parts are variables of their own: the way back to where they are one is the pull-back's.
+        high, low = batch.labeled.requires_grad_(), batch.unlabeled.requires_grad_()
+        value = self.risk(batch)
         slopes = torch.autograd.grad(value, (high, low), materialize_grads=True)
         self.is_one_sum = getattr(value.grad_fn, "scores", None) == (id(high), id(low)) and high is not low
         return value.detach(), torch.cat(slopes)
@@ -110,6 +115,10 @@ class _Noted(NamedTuple):
     high: Tensor
     low: Tensor
     slope: Tensor
+
+    def is_sum_of(self, high: Tensor, low: Tensor, value: Tensor) -> bool:
+        """Whether it is the sum over these very scores, and this very value."""
+        return self.value is value and self.high is high and self.low is low
 
 
 _notes = threading.local()

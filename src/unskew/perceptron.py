@@ -98,6 +98,8 @@ class PerceptronPullback:
         Rows at most.
     """
 
+    uses_autograd = False
+
     def __init__(self, perceptron: Perceptron, batch_size: int) -> None:
         weights = perceptron.weights.detach()
         self.w1, self.b1, self.w2, self.w3 = _parts(weights)
@@ -116,7 +118,7 @@ class PerceptronPullback:
         if len(x) != len(self.hidden1):
             self._use_rows(len(x))
         self.x = x
-        torch.addmm(self.b1, x, self.w1, out=self.hidden1).relu_()
+        torch.mm(x, self.w1, out=self.hidden1).add_(self.b1).relu_()
         torch.mm(self.hidden1, self.w2, out=self.hidden2).relu_()
         return torch.mv(self.hidden2, self.w3)
 

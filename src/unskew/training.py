@@ -119,6 +119,8 @@ def new_generator(rng: np.random.RandomState) -> Generator:
 class Pullback(Protocol):
     """A network as the training loop sees it: scores, and the way back from their slopes to the weights."""
 
+    uses_autograd: bool
+
     def scores(self, x: Tensor) -> Tensor:
         """Scores of a batch, shape (n,)."""
 
@@ -128,6 +130,8 @@ class Pullback(Protocol):
 
 class AutogradPullback:
     """The pull-back of any torch module."""
+
+    uses_autograd = True
 
     def __init__(self, network: nn.Module) -> None:
         self.network = network
@@ -196,10 +200,10 @@ def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: "Bat
     """One pass over the unlabeled instances (Algorithm 1, lines 4 to 7); returns the mean risk of its batches."""
     values = []
     for rows, batch_of in batches.draw_epoch(generator):
-        batch = batch_of(pullback.scores(rows))
-        # Both parts of the scores are variables of their own: the way back to where they are one is the pull-back's.
-        value, slope = risk(batch, batch.labeled, batch.unlabeled)
-        optimizer.descend(pullback.gradients(slope))
+        # To be ready for autograd takes a few per cent of a step, also where nothing is recorded.
+        with torch.inference_mode(not pullback.uses_autograd):
+            value, slope = risk(pullback.scores(rows), batch_of)
+            optimizer.descend(pullback.gradients(slope))
         values.append(value)
     return float(torch.stack(values).mean())
 
