@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint types layers pytest clean
+.PHONY: demo test lint types layers pytest bench clean
 
 demo: $(READY)
 	$(BIN)/unskew demo --out demo
@@ -22,6 +22,19 @@ layers: $(READY)
 
 pytest: $(READY)
 	$(BIN)/python -m pytest -m "not paper"
+
+# One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
+# dependencies that it declares and that nothing here touches.
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1 pulearn==0.2.0 \
+		tqdm==4.70.1 six==1.17.0
+	$(BIN)/python benchmarks/pair_sums.py --full --out results/benchmarks/pair_sums.csv
+	$(BIN)/python benchmarks/step_ratio.py --out results/benchmarks/step_ratio.csv
+	$(BIN)/python benchmarks/cnn_step.py --out results/benchmarks/cnn_step.csv
+	$(BIN)/python benchmarks/jobs.py --out results/benchmarks/jobs.csv
+	$(BIN)/python benchmarks/whole_fits.py --most 1000000 --out results/benchmarks/whole_fits.csv
+	$(BIN)/python benchmarks/larger_than_memory.py --out results/benchmarks/larger_than_memory.csv
+	$(BIN)/python benchmarks/page.py
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

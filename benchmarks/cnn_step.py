@@ -1,12 +1,18 @@
 """How much faster is the CNN's training step than that of the same network written plainly in torch?
 
-    python benchmarks/cnn_step.py
+    python benchmarks/cnn_step.py [--turns 24] [--out FILE]
 
 One thread, the paper's CNN at batch 1024 (20 labeled) on images of 3 x 32 x 32. A step is sampling, forward, risk,
 backward and Adam. Both networks run through the same loop, and epochs of five steps of each take turns in one run. Time
 is that of the processor, in which other work on the machine does not count (though it slows caches and memory down).
+
+What bounds our step: the share of each of its parts, and the rate at which both convolutions compute, beside that of a
+large matrix product. Ours multiply more often than a convolution has to, so that they have two rates: of all their
+operations, and of the needed ones. Torch's are its Conv2d with autograd, channel counts and batch the same.
 """
 
+import argparse
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -18,6 +24,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from measure import seconds
+from rows import Row, Rows, add_out, save_rows
 from unskew import training
 from unskew.convnet import ConvNet, ConvNetPullback
 from unskew.networks import HIDDEN, build_network
@@ -31,10 +39,11 @@ from unskew.training import Adam, AutogradPullback, Batches, Pullback, new_gener
 BATCH, SHAPE = 1024, (3, 32, 32)
 STEPS = 5
 N_LABELED, N_UNLABELED = 102, STEPS * 1004  # full steps, 20 labeled in each
-TURNS, WARM_UP = 24, 2
+WARM_UP = 2
 
 
 def risk(batch: ScoredBatch) -> Tensor:
+    assert batch.weight is not None
     return confidence_auc_risk(batch.labeled, batch.unlabeled, batch.weight, batch.alpha)
 
 
@@ -67,17 +76,14 @@ def differences(ours: Pullback, plain: Pullback) -> tuple[float, float]:
     return of_scores, max((mine - each).abs().max().item() for mine, each in pairs)
 
 
-def epoch_of(network: nn.Module, pullback: Pullback, data: PUData) -> Callable[[], Any]:
+def epoch_of(network: nn.Module, pullback: Pullback, data: PUData) -> partial[float]:
     """Five whole steps of the training loop."""
     generator, batches = new_generator(np.random.RandomState(0)), Batches(data, BATCH, "cpu")
     assert (batches.n_labeled, batches.n_steps) == (20, STEPS)
     return partial(training.run_epoch, pullback, Adam(network, 1e-4), SlopesOf(risk), batches, generator)
 
 
-def seconds(run: Callable[[], Any]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
+cpu_seconds = partial(seconds, clock=time.process_time)
 
 
 class Profile:
@@ -146,28 +152,102 @@ def watched_risk(result: Profile) -> Callable[[ScoredBatch], Tensor]:
 def product_rate(n: int = 1024) -> float:
     """Floating point operations per second of a large matrix product."""
     a, b, out = torch.rand(3, n, n).unbind()
-    return float(2 * n**3 / min(seconds(partial(torch.mm, a, b, out=out)) for _ in range(20)))
+    return float(2 * n**3 / min(cpu_seconds(partial(torch.mm, a, b, out=out)) for _ in range(20)))
+
+
+PASSES = {"conv1": 2, "conv2": 3}
+"""Products of a step: forward, for the weights and, but for the first layer, for the layer's inputs."""
+
+
+def needed_operations(network: ConvNet) -> dict[str, float]:
+    """Floating point operations of either convolution in a step, on the pixels that pooling does not drop."""
+    rows, columns = (size // 4 for size in SHAPE[1:])
+    outputs = {"conv1": 16 * (rows - 1) * (columns - 1), "conv2": 4 * (rows - 3) * (columns - 3)}  # pixels of a filter
+    layers = dict(zip(PASSES, network.convolutions, strict=True))
+    return {part: 2.0 * PASSES[part] * BATCH * outputs[part] * layer.weight.numel() for part, layer in layers.items()}
+
+
+def own_operations(pullback: ConvNetPullback) -> dict[str, float]:
+    """Floating point operations of our products instead."""
+    blocks = {"conv1": pullback.blocks.first, "conv2": pullback.blocks.second}
+    per_chunk = {part: 2.0 * block.matrices.numel() * math.prod(block.grid) for part, block in blocks.items()}
+    return {part: PASSES[part] * BATCH / pullback.blocks.chunk * value for part, value in per_chunk.items()}
+
+
+def torch_convolution_seconds(network: ConvNet) -> dict[str, float]:
+    """Time of torch's convolutions in a step, forward and backward."""
+    result = {}
+    for part, layer in zip(PASSES, network.convolutions, strict=True):
+        height, width = SHAPE[1:] if part == "conv1" else (size // 2 - 2 for size in SHAPE[1:])
+        x = torch.rand(BATCH, layer.in_channels, height, width, requires_grad=part == "conv2")
+        slope = torch.rand_like(layer(x))
+
+        def run(layer: nn.Conv2d = layer, x: Tensor = x, slope: Tensor = slope) -> None:
+            layer(x).backward(slope)
+
+        result[part] = min(cpu_seconds(run) for _ in range(6))
+    return result
+
+
+def print_steps(times: np.ndarray) -> Rows:
+    """Milliseconds of a step of either network."""
+    rows: Rows = []
+    print("            ours [ms]  plain [ms]  plain over ours")
+    for name, (mine, their) in (("least", times.min(axis=0)), ("median", np.median(times, axis=0))):
+        rows.append({"what": "step", "name": name, "batch": BATCH, "ours_ms": float(mine), "plain_ms": float(their)})
+        rows[-1]["ratio"] = float(their / mine)
+        print(f"{name:8s} {mine:12.1f} {their:11.1f} {their / mine:16.2f}")
+    return rows
+
+
+def print_bounds(network: ConvNet, data: PUData, step_ms: float) -> Rows:
+    """Share of each part in a step of ours, and rates of computing in 10^9 operations per second."""
+    shares = profile(network, data)
+    rows: Rows = [{"what": "part", "name": part, "share": share} for part, share in shares.items()]
+    print("our step: " + ", ".join(f"{part} {share:.0%}" for part, share in shares.items()))
+    rate = product_rate() / 1e9
+    rows.append({"what": "rate", "name": "matrix product", "gflops": rate})
+    print(f"matrix products of this machine: {rate:.0f} GFlop/s")
+    needed, own = needed_operations(network), own_operations(ConvNetPullback(network, BATCH))
+    for part, time_of_torch in torch_convolution_seconds(network).items():
+        time_of_ours = shares[part] * step_ms / 1e3
+        row: Row = {
+            "what": "rate", "name": part, "gflops": own[part] / time_of_ours / 1e9,
+            "needed_gflops": needed[part] / time_of_ours / 1e9, "plain_gflops": needed[part] / time_of_torch / 1e9,
+        }  # fmt: skip
+        rows.append(row)
+        print(
+            f"{part}: {row['gflops']:.0f} GFlop/s, of the needed operations {row['needed_gflops']:.0f}; "
+            f"torch's convolution {row['plain_gflops']:.0f}"
+        )
+    return rows
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--turns", type=int, default=24, help=f"How often either is measured; more than {WARM_UP}.")
+    add_out(parser)
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
     rng = np.random.RandomState(0)
     X = as_rows(rng.uniform(size=(N_LABELED + N_UNLABELED, *SHAPE)).astype(np.float32))
-    rows = np.arange(len(X))
-    data = PUData(X, rows[:N_LABELED], rows[N_LABELED:], weight=rng.uniform(1, 10, N_LABELED))
+    order = np.arange(len(X))
+    data = PUData(X, order[:N_LABELED], order[N_LABELED:], weight=rng.uniform(1, 10, N_LABELED))
     network = build_network("cnn", torch.zeros(1, *SHAPE), new_generator(rng))
     assert isinstance(network, ConvNet)
     plain = plain_network(network)
     pullbacks = new_pullback(network, BATCH), AutogradPullback(plain)
-    print("largest difference: scores {:.1e}, gradients {:.1e}".format(*differences(*pullbacks)))
+    of_scores, of_gradients = differences(*pullbacks)
+    print(f"largest difference: scores {of_scores:.1e}, gradients {of_gradients:.1e}")
+    rows: Rows = [
+        {"what": "difference", "name": "scores", "difference": of_scores},
+        {"what": "difference", "name": "gradients", "difference": of_gradients},
+    ]
     ours, theirs = epoch_of(network, pullbacks[0], data), epoch_of(plain, pullbacks[1], data)
-    times = np.array([(seconds(ours), seconds(theirs)) for _ in range(TURNS)])[WARM_UP:] / STEPS * 1e3
-    least, median = times.min(axis=0), np.median(times, axis=0)
-    print("            ours [ms]  plain [ms]  plain over ours")
-    for name, (mine, their) in (("least", least), ("median", median)):
-        print(f"{name:8s} {mine:12.1f} {their:11.1f} {their / mine:16.2f}")
-    print("our step: " + ", ".join(f"{part} {share:.0%}" for part, share in profile(network, data).items()))
-    print(f"matrix products of this machine: {product_rate() / 1e9:.0f} GFlop/s")
+    times = np.array([(cpu_seconds(ours), cpu_seconds(theirs)) for _ in range(arguments.turns)])
+    rows += (steps := print_steps(times[WARM_UP:] / STEPS * 1e3))
+    rows += print_bounds(network, data, float(str(steps[-1]["ours_ms"])))
+    save_rows(rows, arguments.out)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,9 @@ and one of decision_function of scikit-learn's logistic regression by stochastic
 """
 
 import argparse
-import csv
-import io
-import resource
 import tempfile
-import time
 from collections.abc import Callable
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import unskew
-from unskew.files import write_atomically
+from measure import in_own_process, peak_megabytes, seconds
+from rows import Rows, add_out, save_rows
 
 N_COLUMNS, ROWS_PER_GROUP, ROWS_PER_FILE = 50, 100_000, 1_000_000
 COLUMNS = [f"x{number}" for number in range(N_COLUMNS)]
@@ -46,20 +43,18 @@ def make_table(folder: Path, n_rows: int) -> None:
         pq.write_table(pa.table(table), path, row_group_size=ROWS_PER_GROUP)
 
 
-def train(folder: Path, model: Path) -> int:
+def train(folder: Path, model: Path) -> None:
     rows = unskew.ParquetRows(folder, COLUMNS)
     ranker = unskew.make("conf-auc", max_epochs=1, random_state=0)
     ranker.fit(rows, rows.column("flag"), confidence=rows.column("risk")).save(model)
-    return len(rows)
 
 
-def score(folder: Path, model: Path) -> int:
+def score(folder: Path, model: Path) -> None:
     rows = unskew.ParquetRows(folder, COLUMNS)
     assert np.isfinite(unskew.load(model).decision_function(rows)).all()
-    return len(rows)
 
 
-def sklearn_train(folder: Path, _model: Path) -> int:
+def sklearn_train(folder: Path, _model: Path) -> None:
     from sklearn.linear_model import SGDClassifier
 
     rows = unskew.ParquetRows(folder, COLUMNS)
@@ -67,10 +62,9 @@ def sklearn_train(folder: Path, _model: Path) -> int:
     for start in range(0, len(rows), 1024):
         index = np.arange(start, min(start + 1024, len(rows)))
         classifier.partial_fit(rows.take(index), y[index], classes=[0, 1])
-    return len(rows)
 
 
-def sklearn_score(folder: Path, _model: Path) -> int:
+def sklearn_score(folder: Path, _model: Path) -> None:
     from sklearn.linear_model import SGDClassifier
 
     rows = unskew.ParquetRows(folder, COLUMNS)
@@ -80,52 +74,39 @@ def sklearn_score(folder: Path, _model: Path) -> int:
     for start in range(0, len(rows), 1024):
         index = np.arange(start, min(start + 1024, len(rows)))
         scores[index] = classifier.decision_function(rows.take(index))
-    return len(rows)
 
 
-def measured(work: Callable[[Path, Path], int], folder: Path, model: Path) -> tuple[float, int, int]:
-    """Seconds, rows and peak memory in bytes of this process."""
-    start = time.perf_counter()
-    n_rows = work(folder, model)
-    return time.perf_counter() - start, n_rows, peak_memory()
+WORKS = {
+    "conf-auc, one epoch": train,
+    "conf-auc, scoring": score,
+    "SGDClassifier, one partial_fit pass": sklearn_train,
+    "SGDClassifier, scoring": sklearn_score,
+}
 
 
-def peak_memory() -> int:
-    """Bytes at the peak of this process. (What getrusage says begins with the peak of the process that started it.)"""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return 1024 * int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM")))
+def measured(work: Callable[[Path, Path], None], folder: Path, model: Path) -> tuple[float, float]:
+    """Seconds, and peak memory of this process in megabytes."""
+    return seconds(partial(work, folder, model)), peak_megabytes()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, help="Where the table is kept; a temporary folder if left out.")
-    parser.add_argument("--out", type=Path, help="Write the rows of the result to this CSV file.")
+    add_out(parser)
     arguments = parser.parse_args()
+    n_rows, results = arguments.rows, Rows()
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder or Path(scratch) / "table"
         folder.mkdir(parents=True, exist_ok=True)
-        make_table(folder, arguments.rows)
-        results = [("what", "rows", "seconds", "rows per second", "peak memory [MB]")]
-        print(f"{'what':>34} {'rows':>11} {'seconds':>8} {'rows/s':>10} {'peak MB':>8}")
-        works = {
-            "conf-auc, one epoch": train,
-            "conf-auc, scoring": score,
-            "SGDClassifier, one partial_fit pass": sklearn_train,
-            "SGDClassifier, scoring": sklearn_score,
-        }
-        for title, work in works.items():
-            # A process of its own, so that its peak of memory is its own.
-            with get_context("spawn").Pool(1) as pool:
-                seconds, n_rows, peak = pool.apply(measured, (work, folder, Path(scratch) / "model"))
-            results.append((title, n_rows, round(seconds, 2), round(n_rows / seconds), round(peak / 1e6)))
-            print(f"{title:>34} {n_rows:11,d} {seconds:8.1f} {n_rows / seconds:10,.0f} {peak / 1e6:8.0f}", flush=True)
-    if arguments.out:
-        text = io.StringIO(newline="")
-        csv.writer(text).writerows(results)
-        write_atomically(arguments.out, text.getvalue().encode())
+        make_table(folder, n_rows)
+        print(f"{'what':>35} {'rows':>11} {'seconds':>8} {'rows/s':>10} {'peak MB':>8}")
+        for title, work in WORKS.items():
+            time, peak = in_own_process(measured, work, folder, Path(scratch) / "model")
+            results.append({"what": title, "rows": n_rows, "columns": N_COLUMNS, "seconds": time})
+            results[-1] |= {"rows_per_second": n_rows / time, "peak_mb": peak}
+            print(f"{title:>35} {n_rows:11,d} {time:8.1f} {n_rows / time:10,.0f} {peak:8.0f}", flush=True)
+    save_rows(results, arguments.out)
 
 
 if __name__ == "__main__":

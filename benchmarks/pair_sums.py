@@ -1,39 +1,51 @@
-"""What does a sum over all pairs cost as a matrix, in blocks and in linear time, and how exact is it?
+"""What does a sum over all pairs cost in linear time, in torch and in LibAUC, and how exact is it?
 
-    python benchmarks/pair_sums.py [--full] [--out rows.csv]
+    python benchmarks/pair_sums.py [--most 10000000] [--full] [--out FILE]
 
-Value and gradients of both sets of scores, float32, one thread for torch and for numpy. All methods take turns in one
-run, and the least time counts: other work on the machine only adds to it. In blocks more than 10^9 pairs are
-measured on a part of the high scores and scaled up, because the time is proportional to them; such times are marked
-with a ~. `--full` measures 10^4 x 10^6 pairs whole, which takes some minutes. Errors are those of losses and slopes of
-some scores of either side against float64, the losses relative to themselves and the slopes to the largest. Memory is
-what the linear sum adds at its peak to a process that holds the scores; it is told on Linux only.
+Value and gradients of both sets of scores, float32, one thread for torch and for numpy. Dense torch is the matrix of
+all pairs with autograd. Chunked torch is that matrix in blocks with the gradients written out instead of autograd.
+LibAUC is its PairwiseAUCLoss, for the logistic surrogate, because it has no sigmoid. Methods take turns in one run, and
+the least time counts: other work on the machine only adds to it. In chunks more than 10^9 pairs are measured on a part
+of the high scores and scaled up, because the time is proportional to them; such times are marked with a ~. `--full`
+measures 10^4 x 10^6 pairs whole, which takes some minutes. Memory is what a call adds at its peak to a process that
+holds the scores; it is told on Linux only, and some megabytes are not told from none.
+
+Errors are those of losses and slopes of some scores of either side against float64, the losses relative to themselves
+and the slopes to the largest. Then come: how far LibAUC agrees, the number of pairs at which the linear form overtakes
+chunks, and the risk of a batch as the paper has it, Eq. (17), beside the same written plainly in torch.
 """
 
 import argparse
-import csv
-import re
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 
-import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from unskew.pairs import DENSE_PAIRS, DENSE_PAIRS_PER_SCORE, _block_sums, _linear_sums, _sums_by_block, pair_sum
-from unskew.surrogates import SURROGATES, sigmoid
+from measure import extra_megabytes, in_own_process, least_seconds, log_slope
+from rows import Row, Rows, add_out, save_rows
+from unskew.pairs import DENSE_PAIRS, DENSE_PAIRS_PER_SCORE, SlopesOf, _linear_sums, _sums_by_block, pair_sum
+from unskew.records import ScoredBatch
+from unskew.risk import confidence_auc_risk
+from unskew.surrogates import SURROGATES, logistic, sigmoid
+
+try:
+    from libauc.losses import PairwiseAUCLoss
+except ImportError:  # `make bench` installs it
+    PairwiseAUCLoss = None
 
 N_HIGH = 10_000
 LOW_SIZES = [10**3, 10**4, 10**5, 10**6, 10**7]
+GOAL_SIZE = N_HIGH, 10**6
 SHARE = 100  # low scores to a high one, where their ratio is fixed
-LARGEST_MATRIX, LARGEST_IN_BLOCKS = 10**8, 10**9
+LARGEST_MATRIX, LARGEST_IN_CHUNKS = 10**8, 10**9
+PATIENCE = 10.0  # seconds
 CHECKED = 16
+BATCH, ALPHA, CALLS = (20, 1004), 0.02, 200
 
-Row = dict[str, object]
+Run = Callable[[], object]
 
 
 def scores(n_high: int, n_low: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -43,48 +55,108 @@ def scores(n_high: int, n_low: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return high, low, 1 + 9 * torch.rand(n_high, generator=rng), torch.ones(n_low)
 
 
-def through_autograd(n_high: int, n_low: int) -> Callable[[], None]:
+def leaves(n_high: int, n_low: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores that gradients are wanted of, and the weights of the high ones."""
     high, low, weight, _ = scores(n_high, n_low)
-    high.requires_grad_()
-    low.requires_grad_()
+    return high.requires_grad_(), low.requires_grad_(), weight
+
+
+# The methods. Each makes what a call needs, and gives the call.
+
+
+def linear_sigmoid(n_high: int, n_low: int) -> Run:
+    high, low, weight = leaves(n_high, n_low)
     return lambda: pair_sum(high, low, sigmoid, high_weight=weight).backward()
 
 
-def least_seconds(*runs: Callable[[], object], turns: int = 3) -> list[float]:
-    """Least time of each over some turns."""
-    times = np.array([[_seconds(run) for run in runs] for _ in range(turns)])
-    return list(times.min(axis=0))
+def linear_logistic(n_high: int, n_low: int) -> Run:
+    high, low, _ = leaves(n_high, n_low)
+    return lambda: pair_sum(high, low, logistic).backward()
 
 
-def _seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
+def dense_sigmoid(n_high: int, n_low: int) -> Run:
+    high, low, weight = leaves(n_high, n_low)
+    return lambda: (weight[:, None] * torch.sigmoid(low - high[:, None])).mean().backward()
 
 
-def time_row(n_high: int, n_low: int, full: bool) -> Row:
-    """Seconds of each method that can be measured."""
-    inputs = scores(n_high, n_low)
-    whole = n_high * n_low <= LARGEST_IN_BLOCKS or (full and (n_high, n_low) == (N_HIGH, 10**6))
-    part = n_high if whole else max(1, LARGEST_IN_BLOCKS // (5 * n_low))
-    some = inputs[0][:part], inputs[1], inputs[2][:part], inputs[3]
-    runs = [through_autograd(n_high, n_low), lambda: _sums_by_block(*some, sigmoid, True, False)]
-    if n_high * n_low <= LARGEST_MATRIX:
-        runs.append(lambda: _block_sums(*inputs, sigmoid, True, False))
-    turns = 5 if part * n_low <= LARGEST_MATRIX else 3 if part * n_low <= LARGEST_IN_BLOCKS else 1
-    runs[0]()  # what a first call loads is not counted
-    linear, blocks, *matrix = least_seconds(*runs, turns=turns)
-    blocks *= n_high / part
-    return {
-        "matrix_s": matrix[0] if matrix else None,
-        "blocks_s": blocks,
-        "blocks_from_part": not whole,
-        "linear_s": linear,
-        "blocks_over_linear": blocks / linear,
-    }
+def chunked_sigmoid(n_high: int, n_low: int) -> Run:
+    return partial(_sums_by_block, *scores(n_high, n_low), sigmoid, True, False)
 
 
-def error_row(n_high: int, n_low: int) -> Row:
+def libauc_logistic(n_high: int, n_low: int) -> Run:
+    high, low, _, _ = scores(n_high, n_low)
+    score, label = torch.cat((high, low)).requires_grad_(), torch.cat((torch.ones(n_high), torch.zeros(n_low)))
+    loss = PairwiseAUCLoss("logistic")
+    return lambda: loss(score, label).backward()
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to compute a sum over pairs, and the number of pairs up to which it is measured."""
+
+    name: str
+    surrogate: str
+    new_run: Callable[[int, int], Run]
+    most_pairs: int | None = None
+
+    def why_not(self, n_high: int, n_low: int) -> str:
+        """Why it is not measured at a size; nothing, where it is."""
+        if self.name == "LibAUC" and PairwiseAUCLoss is None:
+            return "not installed"
+        is_too_large = self.most_pairs is not None and n_high * n_low > self.most_pairs
+        return f"more than {self.most_pairs:,d} pairs: a matrix of all of them in memory" if is_too_large else ""
+
+
+METHODS = [
+    Method("unskew", "sigmoid", linear_sigmoid),
+    Method("chunked torch", "sigmoid", chunked_sigmoid),
+    Method("dense torch", "sigmoid", dense_sigmoid, LARGEST_MATRIX),
+    Method("unskew", "logistic", linear_logistic),
+    Method("LibAUC", "logistic", libauc_logistic, LARGEST_MATRIX),
+]
+
+
+def measured_high(method: Method, n_high: int, n_low: int, full: bool) -> int:
+    """Of how many high scores a method is measured."""
+    in_part = method.name == "chunked torch" and n_high * n_low > LARGEST_IN_CHUNKS
+    if not in_part or (full and (n_high, n_low) == GOAL_SIZE):
+        return n_high
+    return max(1, LARGEST_IN_CHUNKS // (5 * n_low))
+
+
+def size_rows(series: str, n_high: int, n_low: int, full: bool) -> Iterator[Row]:
+    """Seconds and extra memory of each method, and the errors of the linear one."""
+    size: Row = {"series": series, "n_high": n_high, "n_low": n_low}
+    reasons = [method.why_not(n_high, n_low) for method in METHODS]
+    methods = [method for method, reason in zip(METHODS, reasons, strict=True) if not reason]
+    parts = [measured_high(method, n_high, n_low, full) for method in methods]
+    METHODS[0].new_run(2000, 2000)()  # what a first call loads is not counted
+    runs = [method.new_run(part, n_low) for method, part in zip(methods, parts, strict=True)]
+    times = least_seconds(*runs, patience=PATIENCE)
+    for method, part, time in zip(methods, parts, times, strict=True):
+        extra = in_own_process(own_extra_megabytes, METHODS.index(method), part, n_low)
+        yield {
+            **size, "what": "cost", "method": method.name, "surrogate": method.surrogate,
+            "seconds": time * n_high / part, "from_part": part < n_high, "extra_mb": extra,
+        }  # fmt: skip
+    for method, reason in zip(METHODS, reasons, strict=True):
+        if reason:
+            yield {**size, "what": "cost", "method": method.name, "surrogate": method.surrogate, "why_not": reason}
+    yield {**size, "what": "error", "method": "unskew", "surrogate": "sigmoid", **errors(n_high, n_low)}
+
+
+def own_extra_megabytes(number: int, n_high: int, n_low: int) -> float:
+    """Extra peak memory of a method in this process, which has to be a new one."""
+    torch.set_num_threads(1)
+    with threadpool_limits(1):
+        # What a first call loads is not counted. Memory that it leaves behind would be used again and not be counted
+        # either: a matrix must be small here, and ours needs none at the larger size.
+        warm_up = 2000 if METHODS[number].name == "unskew" else 50
+        METHODS[number].new_run(warm_up, warm_up)()
+        return extra_megabytes(METHODS[number].new_run(n_high, n_low))
+
+
+def errors(n_high: int, n_low: int) -> Row:
     """Errors of the losses and slopes of some scores of either side."""
     high, low, a, b = scores(n_high, n_low)
     ours = _linear_sums(high, low, a, b, sigmoid, True, False)
@@ -103,110 +175,158 @@ def error_row(n_high: int, n_low: int) -> Row:
     }
 
 
-def extra_megabytes(n_high: int, n_low: int) -> float:
-    """Extra peak memory, in a process of its own."""
-    command = [sys.executable, __file__, "--memory-of", str(n_high), str(n_low)]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def print_own_extra_megabytes(n_high: int, n_low: int) -> None:
-    through_autograd(2000, 2000)()  # what a first call loads is not counted
-    run = through_autograd(n_high, n_low)
-    try:
-        Path("/proc/self/clear_refs").write_text("5")  # the peak starts again at what is held now
-        held = megabytes("VmRSS")
-        run()
-        print(megabytes("VmHWM") - held)
-    except OSError:
-        print("nan")
-
-
-def megabytes(entry: str) -> float:
-    """Memory of this process as the kernel tells it; `resource.getrusage` would start at the peak of the parent."""
-    return int(re.findall(rf"{entry}:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1024
-
-
-def print_sizes(sizes: list[tuple[int, int]], full: bool) -> list[Row]:
-    print("    high       low  matrix [s]  blocks [s]  linear [s]  blocks/linear  extra [MB]  loss err  slope err")
+def print_sizes(series: str, sizes: list[tuple[int, int]], full: bool) -> Rows:
+    print(f"{series}\n    high       low  surrogate          method      seconds  extra [MB]", flush=True)
     rows = []
     for n_high, n_low in sizes:
-        row: Row = {"n_high": n_high, "n_low": n_low, **time_row(n_high, n_low, full), **error_row(n_high, n_low)}
-        row["extra_mb"] = extra_megabytes(n_high, n_low)
-        rows.append(row)
-        matrix = "-" if row["matrix_s"] is None else f"{row['matrix_s']:.3f}"
-        blocks = f"{'~' if row['blocks_from_part'] else ''}{row['blocks_s']:.3f}"
+        for row in size_rows(series, n_high, n_low, full):
+            rows.append(row)
+            print(f"{n_high:8d} {n_low:9d} {row['surrogate']:>10s} {row['method']:>15s} {_result(row)}", flush=True)
+    own = [row for row in rows if (row["what"], row["method"], row["surrogate"]) == ("cost", "unskew", "sigmoid")]
+    points = [(int(str(row["n_low"])), float(str(row["seconds"]))) for row in own]
+    large = [point for point in points if point[0] >= 10**5]
+    if len(large) > 1:
+        slope = log_slope(*zip(*large, strict=True))
+        print(f"slope of log time of unskew with the sigmoid, from 10^5 low scores on: {slope:.2f}")
+    return rows
+
+
+def _result(row: Row) -> str:
+    if row["what"] == "error":
+        return f"errors: loss {row['loss_error']:.0e}, slope {row['slope_error']:.0e}"
+    if "why_not" in row:
+        return f"not measured: {row['why_not']}"
+    return f"{'~' if row['from_part'] else ' '}{row['seconds']:11.5f} {row['extra_mb']:11.0f}"
+
+
+def print_agreement() -> Rows:
+    """How far our sums agree with LibAUC's, which is a mean."""
+    rows: Rows = []
+    for name in ("logistic", "squared_hinge") if PairwiseAUCLoss else ():
+        high, low, _ = leaves(2000, 2000)
+        score, label = torch.cat((high, low)), torch.cat((torch.ones(len(high)), torch.zeros(len(low))))
+        theirs = PairwiseAUCLoss(name)(score, label)
+        ours = pair_sum(high, low, SURROGATES[name]) / (len(high) * len(low))
+        slopes = [torch.cat(torch.autograd.grad(each, (high, low))) for each in (ours, theirs)]
+        loss_error = ((ours - theirs).abs() / theirs).item()
+        slope_error = ((slopes[0] - slopes[1]).abs().max() / slopes[1].abs().max()).item()
+        rows.append(
+            {
+                "what": "agreement",
+                "method": "LibAUC",
+                "surrogate": name,
+                "n_high": len(high),
+                "n_low": len(low),
+                "loss_error": loss_error,
+                "slope_error": slope_error,
+            }  # fmt: skip
+        )
+        print(f"unskew and LibAUC differ, {name}: loss {loss_error:.0e}, slopes {slope_error:.0e}", flush=True)
+    return rows
+
+
+def print_crossover(names: list[str]) -> Rows:
+    """Time in chunks over time in linear form, around the number of pairs at which the dispatch changes over."""
+    factors = [0.25, 0.5, 1, 2, 4]
+    print("time in chunks over linear time at so many times the pairs where pair_sum changes over:")
+    print("      surrogate  dtype    high  " + "  ".join(f"{factor:5g}" for factor in factors))
+    rows: Rows = []
+    for name in names:
+        for dtype, n_high in [(torch.float32, n) for n in (20, 30, 100, 1000)] + [(torch.float64, 100)]:
+            some = [crossover_row(name, dtype, n_high, factor) for factor in factors]
+            ratios = "  ".join(f"{row['ratio']:5.2f}" for row in some)
+            print(f"{name:>15s} {str(dtype)[6:]} {n_high:6d}  {ratios}", flush=True)
+            rows += some
+    return rows
+
+
+def crossover_row(name: str, dtype: torch.dtype, n_high: int, factor: float) -> Row:
+    # n_high n_low = DENSE_PAIRS + DENSE_PAIRS_PER_SCORE (n_high + n_low)
+    n_low = int(factor * (DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * n_high) / (n_high - DENSE_PAIRS_PER_SCORE))
+    arguments = *(each.to(dtype) for each in scores(n_high, n_low)), SURROGATES[name], True, False
+    chunks, linear = least_seconds(lambda: _sums_by_block(*arguments), lambda: _linear_sums(*arguments), turns=7)
+    return {
+        "what": "crossover", "surrogate": name, "dtype": str(dtype)[6:], "n_high": n_high, "n_low": n_low,
+        "crossovers": factor, "ratio": chunks / linear,
+    }  # fmt: skip
+
+
+# The risk of one batch.
+
+
+def plain_risk(labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float) -> Tensor:
+    """Eq. (17) as one would write it in torch."""
+    n = len(labeled)
+    among_labeled = torch.sigmoid(labeled - labeled[:, None]) * (1 - torch.eye(n))
+    to_unlabeled = torch.sigmoid(unlabeled - labeled[:, None])
+    first = (weight[:, None] * among_labeled).sum() * alpha / (n * (n - 1))
+    return first + (1 - alpha) * (weight[:, None] * to_unlabeled).mean()
+
+
+def print_batch() -> Rows:
+    """Value and slopes of the risk of one batch: as in a training step, through autograd, and written plainly."""
+    high, low, weight, _ = scores(*BATCH)
+    score, slopes_of = torch.cat((high, low)), SlopesOf(lambda batch: confidence_auc_risk(*_parts(batch)))
+
+    def batch_of(score: Tensor) -> ScoredBatch:
+        labeled, unlabeled = torch.split_with_sizes(score, BATCH)
+        return ScoredBatch(labeled, unlabeled, ALPHA, weight)
+
+    def in_a_step() -> tuple[Tensor, Tensor]:
+        with torch.inference_mode():
+            return slopes_of(score, batch_of)
+
+    def by_autograd(risk: Callable[..., Tensor]) -> tuple[Tensor, Tensor]:
+        labeled, unlabeled = high.clone().requires_grad_(), low.clone().requires_grad_()
+        value = risk(labeled, unlabeled, weight, ALPHA)
+        return value, torch.cat(torch.autograd.grad(value, (labeled, unlabeled)))
+
+    forms: dict[str, Callable[[], tuple[Tensor, Tensor]]] = {
+        "unskew, in a training step": in_a_step,
+        "unskew, through autograd": partial(by_autograd, confidence_auc_risk),
+        "plain dense torch": partial(by_autograd, plain_risk),
+    }
+    for form in forms.values():
+        for mine, other in zip(form(), by_autograd(plain_risk), strict=True):
+            torch.testing.assert_close(mine.detach(), other.detach(), rtol=1e-4, atol=1e-7)
+    times = least_seconds(*(partial(_calls, form) for form in forms.values()), turns=20)
+    rows: Rows = []
+    for name, time in zip(forms, times, strict=True):
+        rows.append({"what": "batch", "method": name, "surrogate": "sigmoid", "n_high": BATCH[0], "n_low": BATCH[1]})
+        rows[-1] |= {"seconds": time / CALLS, "ratio": time / times[-1]}
         print(
-            f"{n_high:8d} {n_low:9d} {matrix:>11s} {blocks:>11s} {row['linear_s']:11.4f} "
-            f"{row['blocks_over_linear']:14.0f} {row['extra_mb']:11.0f} {row['loss_error']:9.0e} "
-            f"{row['slope_error']:10.0e}",
+            f"risk at the paper's batch, {BATCH[0]} x {BATCH[1]}: {name} {time / CALLS * 1e6:.0f} us, "
+            f"{time / times[-1]:.2f} times the plain dense form",
             flush=True,
         )
     return rows
 
 
-def log_slope(rows: list[Row]) -> float:
-    """Slope of log time against log size, from 10^5 low scores on."""
-    points = np.array([(row["n_low"], row["linear_s"]) for row in rows if int(str(row["n_low"])) >= 10**5], float)
-    return float(np.polyfit(*np.log(points).T, 1)[0])
+def _parts(batch: ScoredBatch) -> tuple[Tensor, Tensor, Tensor, float]:
+    assert batch.weight is not None
+    return batch.labeled, batch.unlabeled, batch.weight, batch.alpha
 
 
-def print_crossover(names: list[str]) -> list[Row]:
-    """Time in blocks over time in linear form, around the number of pairs at which the dispatch changes over."""
-    factors = [0.25, 0.5, 1, 2, 4]
-    print("time in blocks over linear time at so many times the pairs where pair_sum changes over:")
-    print("      surrogate  dtype    high  " + "  ".join(f"{factor:5g}" for factor in factors))
-    rows: list[Row] = []
-    for name in names:
-        for dtype, n_high in [(torch.float32, n) for n in (20, 30, 100, 1000)] + [(torch.float64, 100)]:
-            ratios = [crossover_ratio(name, dtype, n_high, factor) for factor in factors]
-            print(
-                f"{name:>15s} {str(dtype)[6:]} {n_high:6d}  " + "  ".join(f"{ratio:5.2f}" for ratio in ratios),
-                flush=True,
-            )
-            rows += [
-                {"surrogate": name, "dtype": str(dtype)[6:], "n_high": n_high, "crossovers": factor, "ratio": ratio}
-                for factor, ratio in zip(factors, ratios, strict=True)
-            ]
-    return rows
-
-
-def crossover_ratio(name: str, dtype: torch.dtype, n_high: int, factor: float) -> float:
-    # n_high n_low = DENSE_PAIRS + DENSE_PAIRS_PER_SCORE (n_high + n_low)
-    n_low = (DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * n_high) / (n_high - DENSE_PAIRS_PER_SCORE)
-    inputs = [each.to(dtype) for each in scores(n_high, int(factor * n_low))]
-    arguments = *inputs, SURROGATES[name], True, False
-    blocks, linear = least_seconds(lambda: _sums_by_block(*arguments), lambda: _linear_sums(*arguments), turns=7)
-    return blocks / linear
-
-
-def save(rows: list[Row], path: Path) -> None:
-    """One table: what a row does not have stays empty."""
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
+def _calls(run: Run) -> None:
+    for _ in range(CALLS):
+        run()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--full", action="store_true", help="10^4 x 10^6 pairs in blocks as a whole")
-    parser.add_argument("--out", type=Path, help="write the rows to this CSV file")
-    parser.add_argument("--memory-of", type=int, nargs=2, help=argparse.SUPPRESS)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--most", type=int, default=LOW_SIZES[-1], help="Most low scores.")
+    parser.add_argument("--full", action="store_true", help="10^4 x 10^6 pairs in chunks as a whole.")
+    add_out(parser)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
+    sizes = [n_low for n_low in LOW_SIZES if n_low <= arguments.most]
     with threadpool_limits(1):
-        if arguments.memory_of:
-            print_own_extra_megabytes(*arguments.memory_of)
-            return
-        fixed = print_sizes([(N_HIGH, n_low) for n_low in LOW_SIZES], arguments.full)
-        share = print_sizes([(n_low // SHARE, n_low) for n_low in LOW_SIZES[2:]], False)
-        print(
-            f"slope of log time: {log_slope(fixed):.2f} with {N_HIGH} high, {log_slope(share):.2f} with a fixed share"
-        )
-        crossover = print_crossover(["sigmoid", "logistic", "ramp", "squared_hinge", "squared"])
-    if arguments.out:
-        save(fixed + share + crossover, arguments.out)
+        rows = print_batch()
+        rows += print_agreement()
+        rows += print_sizes("fixed high", [(N_HIGH, n_low) for n_low in sizes], arguments.full)
+        rows += print_sizes("fixed share", [(n_low // SHARE, n_low) for n_low in sizes], False)
+        rows += print_crossover(["sigmoid", "logistic", "ramp", "squared_hinge", "squared"])
+    save_rows(rows, arguments.out)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What does a whole training step cost over the matrix products that nothing can avoid?
 
-    python benchmarks/step_ratio.py
+    python benchmarks/step_ratio.py [--turns 100] [--out FILE]
 
 One thread, the paper's MLP at batch 1024 (20 labeled). A step is sampling, forward, risk, backward and Adam. The five
 products are two forward, and backward two for the weights and one for the hidden layer, as plain torch computes them.
@@ -8,12 +8,14 @@ Twenty steps and twenty times the products take turns in one run. The least time
 idle machine, to which other work on it only adds; the ratio of the medians says how it was on this one.
 """
 
-import time
+import argparse
 from collections.abc import Callable
 
 import numpy as np
 import torch
 
+from measure import seconds
+from rows import Rows, add_out, save_rows
 from unskew.networks import HIDDEN, build_network
 from unskew.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
@@ -23,10 +25,11 @@ from unskew.training import Adam, Batches, new_generator, new_pullback, run_epoc
 
 BATCH = 1024
 N_LABELED, N_UNLABELED = 102, 5 * 1004  # five full steps an epoch, 20 labeled in each
-TURNS, WARM_UP = 100, 3
+WARM_UP = 3
 
 
 def risk(batch: ScoredBatch) -> torch.Tensor:
+    assert batch.weight is not None
     return confidence_auc_risk(batch.labeled, batch.unlabeled, batch.weight, batch.alpha)
 
 
@@ -65,20 +68,25 @@ def four_epochs(n_inputs: int) -> Callable[[], None]:
     return run
 
 
-def seconds(run: Callable[[], None]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--turns", type=int, default=100, help=f"How often either is measured; more than {WARM_UP}.")
+    add_out(parser)
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
+    rows: Rows = []
     print("inputs  step [ms]  products [ms]  ratio of least  ratio of medians")
     for n_inputs in (784, 142, 100):
         steps, products = four_epochs(n_inputs), twenty_products(n_inputs)
-        times = np.array([(seconds(steps), seconds(products)) for _ in range(TURNS)])[WARM_UP:] / 20 * 1e3
-        (step, product), (median_step, median_product) = times.min(axis=0), np.median(times, axis=0)
-        print(f"{n_inputs:6d} {step:10.3f} {product:14.3f} {step / product:15.2f} {median_step / median_product:17.2f}")
+        times = np.array([(seconds(steps), seconds(products)) for _ in range(arguments.turns)])[WARM_UP:] / 20 * 1e3
+        (step, product), (median_step, median_product) = times.min(axis=0).tolist(), np.median(times, axis=0).tolist()
+        rows.append({"inputs": n_inputs, "batch": BATCH, "step_ms": step, "products_ms": product})
+        rows[-1] |= {"ratio_of_least": step / product, "ratio_of_medians": median_step / median_product}
+        print(
+            f"{n_inputs:6d} {step:10.3f} {product:14.3f} {step / product:15.2f} {median_step / median_product:17.2f}",
+            flush=True,
+        )
+    save_rows(rows, arguments.out)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from real_data import NO_DATA, real_data_folder
 from unskew.datasets import toy
 
 settings.register_profile("no clock", deadline=None)  # how long an example takes says more of the machine than of us
@@ -28,3 +29,13 @@ def five_labeled():
     X[:5] += 1
     y = np.r_[np.ones(5, int), np.zeros(75, int)]
     return X, y, np.where(y == 1, 0.8, np.nan)
+
+
+@pytest.fixture
+def real_data(monkeypatch):
+    """Let `UNSKEW_DATA` name the real files, or skip the test."""
+    folder = real_data_folder()
+    if folder is None:
+        pytest.skip(NO_DATA)
+    monkeypatch.setenv("UNSKEW_DATA", str(folder))
+    return folder

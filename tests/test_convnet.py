@@ -15,7 +15,8 @@ from unskew.convnet import ConvNet, ConvNetPullback
 from unskew.networks import build_network, empty_network
 from unskew.perceptron import Perceptron
 from unskew.rows import as_rows
-from unskew.training import Adam, AutogradPullback, new_pullback, score_rows
+from unskew.scoring import score_rows
+from unskew.training import Adam, AutogradPullback, new_pullback
 
 SHAPES = [(3, 32, 32), (1, 28, 28), (1, 16, 16), (2, 19, 30), (4, 33, 17)]
 

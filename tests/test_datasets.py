@@ -1,7 +1,5 @@
 """Data sets, the toy law's own truth, and the experiment's split."""
 
-import gzip
-
 import numpy as np
 import pytest
 from scipy import integrate
@@ -9,8 +7,6 @@ from sklearn.utils import check_random_state
 
 from unskew import datasets
 from unskew.datasets import toy
-from unskew.datasets._source import data_home
-from unskew.errors import DataMissing
 from unskew.metrics import auc
 from unskew.scenario import Sizes, draw_split
 from unskew.scenario.selection import select_favored
@@ -89,7 +85,7 @@ def test_a_split_is_disjoint_biased_and_has_the_asked_shares():
     assert np.isin(raw.classes[train[labeled]], (1, 3, 5)).mean() == 0.9
     assert np.isnan(split.train.confidence[~labeled]).all()
     assert ((split.train.confidence[labeled] > 0) & (split.train.confidence[labeled] < 1)).all()
-    with pytest.raises(ValueError, match="need .* instances of class 0, but the data set has 891"):
+    with pytest.raises(ValueError, match="need .* instances of class 0, but there are 891"):
         draw_split(raw, prior=0.2, label_freq=0.5, rng=check_random_state(0))
 
 
@@ -99,60 +95,3 @@ def test_selection_says_when_there_are_too_few():
         select_favored(np.arange(10), np.ones(10, dtype=bool), 10, np.random.RandomState(0))
     chosen = select_favored(np.arange(10), favored, 10, np.random.RandomState(0))
     assert sorted(chosen) == list(range(10))
-
-
-@pytest.fixture
-def idx_folder(tmp_path, monkeypatch):
-    """MNIST's files, five images each."""
-    monkeypatch.setenv("UNSKEW_DATA", str(tmp_path))
-    (tmp_path / "mnist").mkdir()
-    rng = np.random.RandomState(0)
-    for part in ("train", "t10k"):
-        images, labels = rng.randint(0, 256, (5, 28, 28)), rng.randint(0, 10, 5)
-        for name, values, magic in (("images-idx3", images, 2051), ("labels-idx1", labels, 2049)):
-            header = b"".join(int(each).to_bytes(4, "big") for each in (magic, *values.shape))
-            content = gzip.compress(header + values.astype(np.uint8).tobytes())
-            (tmp_path / "mnist" / f"{part}-{name}-ubyte.gz").write_bytes(content)
-    return tmp_path / "mnist"
-
-
-def test_idx_files_are_read(idx_folder):
-    raw = datasets.load("mnist")
-    assert raw.X.shape == (10, 784)
-    assert raw.X.dtype == np.float32
-    assert raw.X.max() <= 1
-    np.testing.assert_array_equal(raw.y, raw.classes % 2)
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda content: content[:-20], "is damaged"),
-        (lambda content: gzip.compress(gzip.decompress(content)[:-7]), "is no whole idx file"),
-        (lambda content: gzip.compress(b"nonsense"), "is no whole idx file: it begins with b'nons'"),
-        (lambda content: b"", "is no whole idx file"),
-    ],
-)
-def test_a_damaged_file_is_told_by_name(idx_folder, damage, message):
-    path = idx_folder / "t10k-images-idx3-ubyte.gz"
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ValueError, match=rf"t10k-images-idx3-ubyte.gz {message}"):
-        datasets.load("mnist")
-
-
-def test_mislabeled_files_are_told(idx_folder):
-    header = (2049).to_bytes(4, "big") + (3).to_bytes(4, "big")
-    (idx_folder / "t10k-labels-idx1-ubyte.gz").write_bytes(gzip.compress(header + bytes([1, 2, 3])))
-    with pytest.raises(ValueError, match="there are 10 images and 8 labels"):
-        datasets.load("mnist")
-
-
-def test_a_missing_file_says_where_it_comes_from(tmp_path, monkeypatch):
-    monkeypatch.setenv("UNSKEW_DATA", str(tmp_path))
-    with pytest.raises(
-        DataMissing, match=r"train-images-idx3-ubyte.gz is wanted, but .* does not exist. It is published"
-    ):
-        datasets.load("mnist")
-    monkeypatch.delenv("UNSKEW_DATA")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert data_home() == tmp_path / "unskew"

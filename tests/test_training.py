@@ -11,7 +11,8 @@ from unskew.errors import TrainingDiverged
 from unskew.labeling import labeling_risk
 from unskew.records import PUData, ScoredBatch
 from unskew.rows import as_rows
-from unskew.training import Batches, Trainer, batch_sizes, score_rows
+from unskew.scoring import score_rows
+from unskew.training import Batches, Trainer, batch_sizes
 
 WEIGHT = 10.0
 

@@ -23,7 +23,8 @@ from unskew.errors import TooFewLabeled
 from unskew.networks import NetworkChoice
 from unskew.records import Epoch, PUData, ScoredBatch
 from unskew.rows import DenseRows, Rows, SparseRows, as_rows
-from unskew.training import Trainer, score_rows
+from unskew.scoring import score_rows
+from unskew.training import Trainer
 
 
 def labeling_risk(batch: ScoredBatch) -> Tensor:

@@ -96,14 +96,28 @@ class RawData:
         True class, 1 positive and 0 negative.
     classes : int array of shape (n,)
         Original class, of which `y` is a grouping.
-    favored : tuple of int
-        Original positive classes that labelers prefer (App. E.1).
+    favored : bool array of shape (n,)
+        Instances that labelers prefer among the positives, by class or by distance (App. E.1).
+    confidence : array of shape (n,), or None
+        Share of the annotators that say positive, NaN for instances that nobody annotated (App. E.2); None for a data
+        set without annotators.
     """
 
     X: np.ndarray
     y: np.ndarray
     classes: np.ndarray
-    favored: tuple[int, ...] = ()
+    favored: np.ndarray
+    confidence: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Instances of each part; the paper's by default. The test part is half positive, the others have the prior."""
+
+    train: int = 5000
+    validation: int = 1000
+    confidence: int = 10_000
+    test: int = 5000
 
 
 @dataclass(frozen=True)

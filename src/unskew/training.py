@@ -17,12 +17,10 @@ from unskew.pairs import SlopesOf
 from unskew.perceptron import Perceptron, PerceptronPullback
 from unskew.progress import progress_bar
 from unskew.records import Epoch, PUData, ScoredBatch
-from unskew.rows import Rows
+from unskew.scoring import flat_scores, score_rows
 
 Risk = Callable[[ScoredBatch], Tensor]
 
-SCORING_NUMBERS = 1 << 20
-"""Numbers of features scored at once, about: enough for full speed, and small enough to stay in the cache."""
 SAMPLE_ROWS = 500
 """Rows shown to a network when it is built (shape, kernel width)."""
 
@@ -139,7 +137,7 @@ class AutogradPullback:
 
     def scores(self, x: Tensor) -> Tensor:
         """Scores of a batch; see `Pullback`."""
-        self.score = _flat(self.network(x))
+        self.score = flat_scores(self.network(x))
         return self.score.detach()
 
     def gradients(self, slope: Tensor) -> list[Tensor]:
@@ -222,28 +220,6 @@ def batch_sizes(data: PUData, batch_size: int) -> tuple[int, int]:
     labeled = min(max(1, round(batch_size * data.alpha)), batch_size - 1, data.n_labeled)
     unlabeled = min(batch_size - labeled, data.n_unlabeled)
     return labeled, unlabeled
-
-
-def score_rows(network: nn.Module, X: Rows, rows: np.ndarray | None = None, device: str = "cpu") -> Tensor:
-    """Scores of these rows (of all, if None), on the CPU.
-
-    They are computed in blocks of one fixed size, the last one filled up with zeros: matrix products of different sizes
-    round differently, and a row's score must not depend on which other rows it is scored with.
-    """
-    rows = np.arange(len(X)) if rows is None else rows
-    size = min(1024, max(64, SCORING_NUMBERS // math.prod(X.shape)))
-    network.eval()
-    X.walk()
-    block = torch.zeros((size, *X.shape))
-    # One vector from the start: a small one kept from each block would leave holes in memory that nothing fits into.
-    scores = torch.empty(len(rows))
-    with torch.inference_mode():
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
-            X.take(part, out=block[: len(part)].numpy())
-            block[len(part) :] = 0
-            scores[start : start + size] = _flat(network(block.to(device)))[: len(part)]
-    return scores
 
 
 class Batches:
@@ -362,16 +338,6 @@ def _trainable(network: nn.Module) -> list[nn.Parameter]:
     if not parameters:
         raise ValueError("the network must have weights to train, but none of its parameters requires a gradient.")
     return parameters
-
-
-def _flat(score: Tensor) -> Tensor:
-    """Scores of shape (n,) from (n,) or (n, 1)."""
-    if score.dim() not in (1, 2) or score.numel() != len(score):
-        raise ValueError(
-            f"the network must give one score per row, shape (n,) or (n, 1), but it gave {tuple(score.shape)}. End it "
-            "with a layer of one output."
-        )
-    return score if score.dim() == 1 else score.reshape(len(score))
 
 
 def _float_tensor(values: np.ndarray | None, device: str) -> Tensor | None:

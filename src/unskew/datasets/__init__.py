@@ -1,36 +1,28 @@
 """Data sets by name, and the toy law whose truth is known."""
 
-from collections.abc import Callable
+from importlib import import_module
 
 from unskew.datasets import toy
-from unskew.datasets.images import load_digits, load_fmnist, load_mnist
-from unskew.errors import closest_name
-from unskew.records import RawData
+from unskew.datasets._groups import by_class, by_distance, favored_by_distance
+from unskew.datasets._registry import Description, FileDescription, dataset, describe, fetch, load, names
+from unskew.datasets._source import PublishedFile, data_home
 
-_LOADERS: dict[str, Callable[[], RawData]] = {"digits": load_digits, "mnist": load_mnist, "fmnist": load_fmnist}
+__all__ = [
+    "Description",
+    "FileDescription",
+    "PublishedFile",
+    "by_class",
+    "by_distance",
+    "data_home",
+    "dataset",
+    "describe",
+    "favored_by_distance",
+    "fetch",
+    "load",
+    "names",
+    "toy",
+]
 
-__all__ = ["load", "names", "toy"]
-
-
-def names() -> tuple[str, ...]:
-    """Names that `load` knows.
-
-    Examples
-    --------
-    >>> "digits" in names()
-    True
-    """
-    return tuple(_LOADERS)
-
-
-def load(name: str) -> RawData:
-    """Features `X`, true class `y` (0/1) and original `classes` of a data set.
-
-    Examples
-    --------
-    >>> load("digits").X.shape
-    (1797, 64)
-    """
-    if name not in _LOADERS:
-        raise ValueError(f"there is no data set {name!r}, only {', '.join(names())}.{closest_name(name, names())}")
-    return _LOADERS[name]()
+# Loading a module adds its data sets; `names` keeps this order.
+for _module in ("images", "brfss", "human", "brfss2015"):
+    import_module(f"{__name__}.{_module}")

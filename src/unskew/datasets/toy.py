@@ -11,6 +11,11 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
+from unskew.datasets._registry import dataset
+from unskew.records import RawData
+
+_EASY, _HARD, _NEGATIVE = 0, 1, 2
+
 
 @dataclass(frozen=True)
 class ToyLaw:
@@ -149,11 +154,23 @@ def draw_two_samples(n_labeled: int, n_unlabeled: int, law: ToyLaw | None = None
     return ToyDraw(X, y, labeled, confidence, law.density_ratio(X), law)
 
 
+@dataset("toy", table_name="Toy", source="drawn from the law of this module", licence="none needed")
+def load_toy() -> RawData:
+    """40,000 instances of the toy law; both Gaussian groups of positives, the easy one favored."""
+    X, groups = _draw_groups(40_000, ToyLaw(), np.random.RandomState(0))
+    return RawData(X.astype(np.float32), (groups != _NEGATIVE).astype(int), groups, groups == _EASY)
+
+
 def _draw_classes(n: int, law: ToyLaw, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    y = (rng.uniform(size=n) < law.prior).astype(int)
+    X, groups = _draw_groups(n, law, rng)
+    return X, (groups != _NEGATIVE).astype(int)
+
+
+def _draw_groups(n: int, law: ToyLaw, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    positive = rng.uniform(size=n) < law.prior
     easy = rng.uniform(size=n) < law.easy_share
-    center = np.where(y[:, None] == 0, law.negative, np.where(easy[:, None], law.easy, law.hard))
-    return center + rng.normal(size=(n, 2)), y
+    groups = np.where(positive, np.where(easy, _EASY, _HARD), _NEGATIVE)
+    return np.array([law.easy, law.hard, law.negative])[groups] + rng.normal(size=(n, 2)), groups
 
 
 def _density(X: np.ndarray, center: tuple[float, float]) -> np.ndarray:

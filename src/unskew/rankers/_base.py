@@ -29,7 +29,8 @@ from unskew.rankers._prior import alpha_of, cut, label_freq_of, share_of_positiv
 from unskew.rankers._state import model_file_of
 from unskew.records import PUData, ScoredBatch
 from unskew.rows import Rows, as_rows
-from unskew.training import Trainer, score_rows
+from unskew.scoring import score_rows
+from unskew.training import Trainer
 from unskew.validation import SCENARIOS, check_confidence, check_features, check_labels, require_two_labeled
 
 

@@ -24,7 +24,8 @@ from unskew.progress import progress_bar
 from unskew.rankers._base import Ranker
 from unskew.records import Epoch, PUData, ScoredBatch
 from unskew.rows import Rows
-from unskew.training import Adam, Trained, Trainer, score_rows
+from unskew.scoring import score_rows
+from unskew.training import Adam, Trained, Trainer
 
 
 def positive_prob_of_unlabeled(posterior_logit: Tensor, propensity_logit: Tensor) -> Tensor:

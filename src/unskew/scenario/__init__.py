@@ -1,5 +1,6 @@
 """Biased positive-unlabeled data with confidence, made from data sets whose true classes are known."""
 
-from unskew.scenario.sampling import Sizes, draw_split
+from unskew.records import Sizes
+from unskew.scenario.sampling import draw_split
 
 __all__ = ["Sizes", "draw_split"]

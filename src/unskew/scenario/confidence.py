@@ -1,5 +1,6 @@
-"""Where confidence comes from in an experiment: a classifier trained on true classes of other instances (Sec. 5.1)."""
+"""Where confidence comes from in an experiment, and what may happen to it on the way (Sec. 5.1, App. F.7 and F.8)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,8 @@ import torch
 from unskew.labeling import labeling_risk
 from unskew.records import PUData
 from unskew.rows import as_rows
-from unskew.training import Trainer, score_rows
+from unskew.scoring import score_rows
+from unskew.training import Trainer
 
 CONFIDENCE_EPOCHS = 30
 """Epochs of the classifier (App. E.3)."""
@@ -25,3 +27,23 @@ def classifier_confidence(
     data = PUData(as_rows(X), np.flatnonzero(y == 1), np.flatnonzero(y == 0))
     network = replace(trainer, keep="last").minimize(labeling_risk, data, data, rng, "confidence").network
     return np.asarray(torch.sigmoid(score_rows(network, as_rows(new_X)).double()).numpy())
+
+
+def power(confidence: np.ndarray, k: float) -> np.ndarray:
+    """h(r) = r^k, strictly increasing for k > 0."""
+    return np.asarray(confidence**k)
+
+
+def odds_power(confidence: np.ndarray, k: float) -> np.ndarray:
+    """h(r) = r^k / (r^k + (1 - r)^k): the odds to the power k."""
+    positive, negative = confidence**k, (1 - confidence) ** k
+    return np.asarray(positive / (positive + negative))
+
+
+TRANSFORMS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {"power": power, "odds": odds_power}
+"""Strictly increasing functions of confidence by name; with k = 1 each is the identity."""
+
+
+def noisy(values: np.ndarray, deviation: float, rng: np.random.RandomState, *, least: float = 0.0) -> np.ndarray:
+    """Add Gaussian noise and clip to [least, 1]; what is NaN stays so."""
+    return np.asarray(np.clip(values + deviation * rng.standard_normal(values.shape), least, 1))

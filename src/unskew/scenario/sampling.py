@@ -1,23 +1,11 @@
 """From a data set with true classes to what a fit may see, and a test part (Sec. 5.1, App. E.1)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from unskew.records import Labeled, RawData, Split
+from unskew.records import Labeled, RawData, Sizes, Split
 from unskew.scenario.confidence import CONFIDENCE_EPOCHS, classifier_confidence
-from unskew.scenario.selection import select_favored
+from unskew.scenario.selection import select_confident, select_favored
 from unskew.training import Trainer
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Instances of each part; the paper's by default. The test part is half positive, the others have the prior."""
-
-    train: int = 5000
-    validation: int = 1000
-    confidence: int = 10_000
-    test: int = 5000
 
 
 def draw_split(
@@ -28,12 +16,15 @@ def draw_split(
     rng: np.random.RandomState,
     sizes: Sizes | None = None,
     trainer: Trainer | None = None,
+    selection: str = "favored",
 ) -> Split:
     """Draw disjoint parts, label some positives with the paper's bias, and give the labeled ones a confidence.
 
     Parameters
     ----------
     raw : RawData
+        If it comes with annotators' confidence, training and validation instances are drawn from those that were
+        annotated and test instances from the others; else a classifier gives the confidence.
     prior : float
         Share of positives in the training, validation and confidence parts.
     label_freq : float
@@ -42,41 +33,74 @@ def draw_split(
     sizes : Sizes, optional
     trainer : Trainer, optional
         Trains the classifier that gives the confidence; by default the MLP for 30 epochs.
+    selection : {"favored", "confidence"}
+        Whether labels prefer the favored positives (App. E.1) or the confident ones (App. F.4).
     """
     sizes = Sizes() if sizes is None else sizes
     trainer = Trainer(max_epochs=CONFIDENCE_EPOCHS) if trainer is None else trainer
-    wanted = [(sizes.train, prior), (sizes.validation, prior), (sizes.confidence, prior), (sizes.test, 0.5)]
-    train, validation, other, test = _disjoint_parts(raw.y, wanted, rng)
-    seen = np.concatenate([train, validation])
-    confidence = np.full(len(raw.y), np.nan)
-    confidence[seen] = classifier_confidence(raw.X[other], raw.y[other], raw.X[seen], trainer, rng)
+    draw = _draw_parts if raw.confidence is None else _draw_annotated_parts
+    train, validation, test, confidence = draw(raw, prior, sizes, trainer, rng)
     return Split(
-        train=_label(raw, train, confidence, label_freq, rng),
-        validation=_label(raw, validation, confidence, label_freq, rng),
+        train=_label(raw, train, confidence, label_freq, selection, rng),
+        validation=_label(raw, validation, confidence, label_freq, selection, rng),
         test_X=raw.X[test],
         test_y=raw.y[test],
     )
 
 
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Rows for training, validation and testing; confidence of every row, NaN where it is not known."""
+
+
+def _draw_parts(raw: RawData, prior: float, sizes: Sizes, trainer: Trainer, rng: np.random.RandomState) -> Parts:
+    wanted = [(sizes.train, prior), (sizes.validation, prior), (sizes.confidence, prior), (sizes.test, 0.5)]
+    train, validation, other, test = _disjoint_parts(raw.y, np.arange(len(raw.y)), wanted, rng)
+    seen = np.concatenate([train, validation])
+    confidence = np.full(len(raw.y), np.nan)
+    confidence[seen] = classifier_confidence(raw.X[other], raw.y[other], raw.X[seen], trainer, rng)
+    return train, validation, test, confidence
+
+
+def _draw_annotated_parts(
+    raw: RawData, prior: float, sizes: Sizes, _trainer: Trainer, rng: np.random.RandomState
+) -> Parts:
+    assert raw.confidence is not None
+    is_annotated = ~np.isnan(raw.confidence)
+    wanted = [(sizes.train, prior), (sizes.validation, prior)]
+    train, validation = _disjoint_parts(raw.y, np.flatnonzero(is_annotated), wanted, rng)
+    (test,) = _disjoint_parts(raw.y, np.flatnonzero(~is_annotated), [(sizes.test, 0.5)], rng)
+    return train, validation, test, raw.confidence
+
+
 def _label(
-    raw: RawData, rows: np.ndarray, confidence: np.ndarray, label_freq: float, rng: np.random.RandomState
+    raw: RawData,
+    rows: np.ndarray,
+    confidence: np.ndarray,
+    label_freq: float,
+    selection: str,
+    rng: np.random.RandomState,
 ) -> Labeled:
     positive_rows = rows[raw.y[rows] == 1]
-    favored = np.isin(raw.classes[positive_rows], raw.favored)
-    chosen = select_favored(positive_rows, favored, round(label_freq * len(positive_rows)), rng)
+    n_labeled = round(label_freq * len(positive_rows))
+    if selection == "favored":
+        chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
+    else:
+        chosen = select_confident(positive_rows, confidence[positive_rows], n_labeled, rng)
     labeled = np.isin(rows, chosen)
     return Labeled(raw.X[rows], labeled.astype(int), np.where(labeled, confidence[rows], np.nan))
 
 
-def _disjoint_parts(y: np.ndarray, wanted: list[tuple[int, float]], rng: np.random.RandomState) -> list[np.ndarray]:
+def _disjoint_parts(
+    y: np.ndarray, among: np.ndarray, wanted: list[tuple[int, float]], rng: np.random.RandomState
+) -> list[np.ndarray]:
     """Rows of parts with these sizes and shares of positives, no row in two of them, each part shuffled."""
-    pools = {label: rng.permutation(np.flatnonzero(y == label)) for label in (0, 1)}
+    pools = {label: rng.permutation(among[y[among] == label]) for label in (0, 1)}
     counts = [{1: round(size * share), 0: size - round(size * share)} for size, share in wanted]
     for label, pool in pools.items():
         needed = sum(count[label] for count in counts)
         if needed > len(pool):
             raise ValueError(
-                f"the parts need {needed} instances of class {label}, but the data set has {len(pool)}. Ask for "
+                f"the parts need {needed} instances of class {label}, but there are {len(pool)}. Ask for "
                 "smaller parts or another prior."
             )
     parts = []

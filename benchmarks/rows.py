@@ -1,0 +1,81 @@
+"""Results of the benchmarks as rows in CSV files, and the machine that they come from."""
+
+import csv
+import io
+import os
+import platform
+import re
+from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from unskew.files import write_atomically
+
+Row = dict[str, object]
+Rows = list[Row]
+
+MACHINE = "machine.csv"
+PACKAGES = "unskew", "torch", "numpy", "scikit-learn", "pyarrow", "libauc", "pulearn"
+
+
+def add_out(parser: ArgumentParser) -> None:
+    """Give a script the option that all of them have."""
+    parser.add_argument("--out", type=Path, help="Write the rows of the result to this CSV file.")
+
+
+def save_rows(rows: Iterable[Mapping[str, object]], path: Path | None) -> None:
+    """Write a table, in which what a row does not have stays empty; and what it was measured on beside it.
+
+    `machine.csv` in the same folder has one row for each table, because tables may come from different machines.
+    Without a path nothing is written.
+    """
+    if path is None:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write(rows, path)
+    machines = path.with_name(MACHINE)
+    known = read_rows(machines) if machines.exists() else []
+    others = [each for each in known if each["file"] != path.name]
+    _write(sorted([*others, {"file": path.name, **machine()}], key=lambda each: str(each["file"])), machines)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Rows of a table, as text."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def machine() -> dict[str, str]:
+    """Kind of this machine, and the versions of what ran on it."""
+    kind = {"processor": _processor(), "cores": str(os.cpu_count()), "python": platform.python_version()}
+    return kind | {name: _version(name) for name in PACKAGES}
+
+
+def _write(rows: Iterable[Mapping[str, object]], path: Path) -> None:
+    rows = list(rows)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({column: _entry(value) for column, value in row.items()} for row in rows)
+    write_atomically(path, text.getvalue().encode())
+
+
+def _entry(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.5g}" if isinstance(value, float) else value
+
+
+def _processor() -> str:
+    cpus = Path("/proc/cpuinfo")
+    names = re.findall(r"model name\s*: (.*)", cpus.read_text()) if cpus.exists() else []
+    return names[0].strip() if names else platform.processor() or platform.machine()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

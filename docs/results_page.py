@@ -1,0 +1,150 @@
+"""Write docs/results.md and its pictures from the rows under results/.
+
+    python docs/results_page.py
+
+Text about a plan is kept in docs/results/analysis/PLAN.md (about all of them in analysis/introduction.md) and goes into
+the page as it is, but for numbers: ``{{mnist conf-auc}}`` becomes that mean, ``{{mnist conf-auc=0.05}}`` that of a
+variant, ``{{mnist conf-auc - puauc}}`` the difference of two, ``{{mnist conf-auc - paper}}`` that from the paper's
+number. A test holds the page to the rows: run this after adding some.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from unskew.experiments.plans import PLANS, Plan
+from unskew.experiments.store import Row, Store
+from unskew.experiments.summary import on_datasets_of, summarize, to_markdown
+from unskew.experiments.summary.auc_tables import Results, results_of
+from unskew.experiments.summary.figures import pictures
+from unskew.experiments.summary.runs import Runs
+from unskew.files import write_atomically
+
+DOCS = Path(__file__).parent
+RESULTS = DOCS.parent / "results"
+PICTURES = DOCS / "results"
+ANALYSIS = PICTURES / "analysis"
+COMMANDS = ("commands.txt", "COMMANDS.md")
+INTRODUCTION = """
+The paper's tables and figures from our own runs, beside the published numbers. "Ours" is the paper's method,
+`conf-auc`, in the paper's words; all numbers but those in lines called "paper" are from this repository.
+The rows of results are in `results/`, one for each run. This page is written from them by
+`python docs/results_page.py`.
+"""
+
+
+def all_rows(folder: Path) -> list[Row]:
+    """Rows of all plans."""
+    return [row for path in sorted(folder.glob("*.jsonl")) for row in Store(folder, path.stem).rows()]
+
+
+def plans_with(rows: list[Row]) -> list[Plan]:
+    """Plans that have rows, on the data sets of these."""
+    found = (on_datasets_of(plan, rows) for plan in PLANS.values())
+    return [plan for plan in found if plan.datasets]
+
+
+def page(results: Path = RESULTS, analysis: Path = ANALYSIS) -> str:
+    """The text of the page."""
+    rows = all_rows(results)
+    plans = plans_with(rows)
+    missing = [name for name in PLANS if name not in {plan.name for plan in plans}]
+    parts = [
+        "# Results",
+        INTRODUCTION.strip(),
+        words(analysis / "introduction.md"),
+        made_by(results, rows),
+        *(section(plan, rows, analysis) for plan in plans),
+        f"## Not run yet\n\n{', '.join(missing)}." if missing else "",
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def words(path: Path) -> str:
+    """Text from a file; empty if there is none."""
+    return path.read_text(encoding="utf-8").strip() if path.exists() else ""
+
+
+def made_by(results: Path, rows: list[Row]) -> str:
+    """Commands, versions and machines behind the rows."""
+    commands = next((words(results / name) for name in COMMANDS if (results / name).exists()), "")
+    lines = [line for line in commands.splitlines() if line.strip() and not line.startswith(("#", "`"))]
+    parts = [
+        "\n".join(["```", *lines, "```"]) if lines else "",
+        told("Versions", (row["versions"] for row in rows)),
+        told("Machines", (row["machine"] for row in rows)),
+    ]
+    text = "\n\n".join(filter(None, parts))
+    return f"## How they were made\n\n{text}" if text else ""
+
+
+def told(title: str, records: Iterable[dict[str, object]]) -> str:
+    """Each different record once, as a list."""
+    different = dict.fromkeys(", ".join(f"{name} {value}" for name, value in record.items()) for record in records)
+    return "\n".join([f"{title}:", "", *(f"- {each}" for each in sorted(different))]) if different else ""
+
+
+def section(plan: Plan, rows: list[Row], analysis: Path) -> str:
+    """What the rows say of a plan, and what was written about it."""
+    summary = summarize(plan, rows)
+    picture = f"results/{plan.name}.png" if summary.panels else ""
+    text = filled(words(analysis / f"{plan.name}.md"), plan, rows)
+    return "\n\n".join(filter(None, [to_markdown(summary, picture=picture, level=2).strip(), text]))
+
+
+def filled(text: str, plan: Plan, rows: list[Row]) -> str:
+    """The text with numbers in the place of what is between double braces."""
+    results = {each.dataset: each for each in results_of(Runs(plan, rows))}
+
+    def number(match: re.Match[str]) -> str:
+        dataset, _, term = match[1].strip().partition(" ")
+        first, _, second = term.partition(" - ")
+        if dataset not in results:
+            raise ValueError(f"{plan.name}: there are no rows of {dataset!r} for {match[0]}.")
+        value = mean(results[dataset], first)
+        if not second:
+            return f"{value:.4f}"
+        return (
+            f"{value - (paper(results[dataset], first) if second == 'paper' else mean(results[dataset], second)):+.4f}"
+        )
+
+    return re.sub(r"\{\{(.+?)\}\}", number, text)
+
+
+def place(results: Results, term: str) -> int:
+    """Which column METHOD or METHOD=VARIANT is."""
+    names = [f"{each.method}={each.variant}" if each.variant else each.method for each in results.columns]
+    if term not in names:
+        raise ValueError(f"there is no column {term!r} for {results.dataset}, only {', '.join(names)}.")
+    return names.index(term)
+
+
+def mean(results: Results, term: str) -> float:
+    """Mean of a column."""
+    found = results.means[place(results, term)]
+    if found is None:
+        raise ValueError(f"{term} has no rows on {results.dataset}.")
+    return found.value
+
+
+def paper(results: Results, term: str) -> float:
+    """The paper's number of a column."""
+    found = results.paper[place(results, term)]
+    if found is None:
+        raise ValueError(f"the paper has no number for {term} on {results.dataset}.")
+    return found.value
+
+
+def main() -> None:
+    """Write the page and its pictures."""
+    PICTURES.mkdir(exist_ok=True)
+    rows = all_rows(RESULTS)
+    for plan in plans_with(rows):
+        drawn = pictures(summarize(plan, rows))
+        if drawn:
+            write_atomically(PICTURES / f"{plan.name}.png", drawn[".png"])
+    write_atomically(DOCS / "results.md", page().encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,216 @@
+"""Data sets by name: a function that reads files, and what there is to know before it runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from unskew.datasets._source import PublishedFile, data_home, find, provide
+from unskew.errors import DataMissing, closest_name
+from unskew.records import RawData
+
+Loader = TypeVar("Loader", bound=Callable[..., RawData])
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    table_name: str
+    network: str
+    source: str
+    licence: str
+    files: tuple[PublishedFile, ...]
+    stand_in: str | None
+    read: Callable[..., RawData]
+
+
+@dataclass(frozen=True)
+class FileDescription:
+    """One file of a data set: where it comes from, and where it is or goes.
+
+    Attributes
+    ----------
+    path : str
+        Where it is, or where it would be put.
+    present : bool
+    address : str
+        Where it is published.
+    checksum : str or None
+        None where its authors publish none.
+    """
+
+    path: str
+    present: bool
+    address: str
+    checksum: str | None
+
+
+@dataclass(frozen=True)
+class Description:
+    """What there is to know of a data set before it is loaded.
+
+    Attributes
+    ----------
+    name, table_name : str
+        For programs and for tables.
+    summary : str
+        What it is and what is positive.
+    network : str
+        Kind of network that the paper trains on it.
+    source, licence : str
+    files : tuple of FileDescription
+        Empty for a data set that needs none.
+    stand_in : str or None
+        Name of a similar data set that may be shown, under its own name, where this one is missing.
+    """
+
+    name: str
+    table_name: str
+    summary: str
+    network: str
+    source: str
+    licence: str
+    files: tuple[FileDescription, ...]
+    stand_in: str | None
+
+    @property
+    def present(self) -> bool:
+        """True if no file is missing."""
+        return all(file.present for file in self.files)
+
+
+_entries: dict[str, _Entry] = {}
+
+
+def dataset(
+    name: str,
+    *,
+    table_name: str | None = None,
+    network: str = "mlp",
+    source: str = "",
+    licence: str = "",
+    files: tuple[PublishedFile, ...] = (),
+    stand_in: str | None = None,
+) -> Callable[[Loader], Loader]:
+    """Add a data set; a decorator of the function that reads it.
+
+    The function gets the paths of `files`, in their order, and returns a `RawData`; the first line of its docstring is
+    the summary. From then on `names`, `load`, `fetch` and `describe` in this process know it. A name can be taken once,
+    except by the same function of a module that is loaded again.
+
+    Parameters
+    ----------
+    name : str
+    table_name : str, optional
+        Its name in tables; by default `name`.
+    network : str
+        Kind of network that fits its features: "mlp" for tables, "cnn" for images.
+    source, licence : str
+        Where it comes from and on what terms.
+    files : tuple of PublishedFile
+        What it is read from.
+    stand_in : str, optional
+        Name of a similar data set for those who do not have the files.
+    """
+
+    def add(read: Loader) -> Loader:
+        taken = _entries.get(name)
+        if taken is not None and (taken.read.__module__, taken.read.__qualname__) != (
+            read.__module__,
+            read.__qualname__,
+        ):
+            raise ValueError(f"the name {name!r} is taken by the data set {taken.table_name}. Choose another.")
+        _entries[name] = _Entry(name, table_name or name, network, source, licence, tuple(files), stand_in, read)
+        return read
+
+    return add
+
+
+def names() -> tuple[str, ...]:
+    """Names that `load` knows.
+
+    Examples
+    --------
+    >>> "digits" in names()
+    True
+    """
+    return tuple(_entries)
+
+
+def load(name: str) -> RawData:
+    """Features `X`, true class `y` (0/1), original `classes`, and which instances labelers favor.
+
+    Files are looked up in the folder that `UNSKEW_DATA` names. Without it they are looked up in the user's cache
+    folder, and downloaded there if they are missing.
+
+    Examples
+    --------
+    >>> load("digits").X.shape
+    (1797, 64)
+    """
+    raw = _entry(name).read(*fetch(name))
+    _check(raw, name)
+    return raw
+
+
+def fetch(name: str) -> tuple[Path, ...]:
+    """Paths of the files of a data set, downloaded first where they are missing and `UNSKEW_DATA` is not set."""
+    entry = _entry(name)
+    try:
+        return tuple(provide(file) for file in entry.files)
+    except DataMissing as error:
+        if entry.stand_in is None:
+            raise
+        raise DataMissing(f"{error} A similar data set is {entry.stand_in!r}.") from error
+
+
+def describe(name: str) -> Description:
+    """What there is to know of a data set without loading it: source, licence, files, which of them are there."""
+    entry = _entry(name)
+    summary = (entry.read.__doc__ or "").strip().partition("\n")[0]
+    return Description(
+        name=entry.name,
+        table_name=entry.table_name,
+        summary=summary,
+        network=entry.network,
+        source=entry.source,
+        licence=entry.licence,
+        files=tuple(_describe_file(file) for file in entry.files),
+        stand_in=entry.stand_in,
+    )
+
+
+def _describe_file(file: PublishedFile) -> FileDescription:
+    found = find(file)
+    return FileDescription(str(found or data_home() / file.path), found is not None, file.address, file.checksum)
+
+
+def _entry(name: str) -> _Entry:
+    if name not in _entries:
+        raise ValueError(f"there is no data set {name!r}, only {', '.join(names())}.{closest_name(name, names())}")
+    return _entries[name]
+
+
+def _check(raw: RawData, name: str) -> None:
+    """Say what a reader, perhaps a user's own, got wrong before an experiment stumbles over it."""
+    if not isinstance(raw, RawData):
+        raise TypeError(f"the reader of {name!r} must return a RawData, but it returned {type(raw).__name__}.")
+    n = len(raw.X)
+    parts = {"y": raw.y, "classes": raw.classes, "favored": raw.favored, "confidence": raw.confidence}
+    for part, values in parts.items():
+        if values is not None and np.shape(values) != (n,):
+            raise ValueError(
+                f"{part} of {name!r} must have one entry per row of X, but its shape is {np.shape(values)} and X has "
+                f"{n} rows. Mend its reader or its files."
+            )
+    if set(np.unique(raw.y)) != {0, 1}:
+        raise ValueError(
+            f"y of {name!r} must hold positives (1) and negatives (0), but it holds {np.unique(raw.y)[:5]}. Mend its "
+            "reader, or use files that have both."
+        )
+    if raw.favored.dtype != np.bool_ or (raw.favored & (raw.y == 0)).any():
+        raise ValueError(
+            f"favored of {name!r} must be True or False, and True for positives only, but it is not. Mend its reader."
+        )

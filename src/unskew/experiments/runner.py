@@ -1,0 +1,209 @@
+"""Carry out a plan: what is missing of it, on several cores, each result kept as soon as it is there."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from unskew.experiments.plans import Plan
+from unskew.experiments.settings import Setting
+from unskew.experiments.store import Row, Store
+from unskew.progress import Step, progress_bar
+
+POLL_SECONDS = 0.5
+FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
+"""What may go wrong in one run without a reason to give up the others. A full disk (OSError) is one."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a plan: settings that it has, those that were done already, and messages of those that failed."""
+
+    total: int
+    kept: int
+    failed: tuple[str, ...]
+
+
+def run_plan(
+    plan: Plan,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    imports: Sequence[Path] = (),
+    verbose: bool = True,
+) -> Outcome:
+    """Carry out the settings of a plan that have no row in the folder yet.
+
+    Results do not depend on the number of jobs: whatever runs, runs on one thread. Killed at any moment, nothing that
+    was finished is lost, and a new call goes on where it was.
+
+    Parameters
+    ----------
+    plan : Plan
+    folder : Path
+        Where the rows are kept, see `Store`.
+    jobs : int
+        Processes, one thread each.
+    imports : sequence of Path
+        Python files that register methods or data sets of the user's own; each process imports them.
+    verbose : bool
+        Show a progress bar, on a terminal.
+    """
+    store, settings = Store(folder, plan.name), plan.settings()
+    with store.lock():
+        store.adopt(settings)
+        finished = store.finished().keys()
+        missing = [setting for setting in settings if setting not in finished]
+        with progress_bar(plan.name, len(missing), shown=verbose) as step:
+            failed = _run_groups(_by_split(missing), store, jobs, tuple(imports), step)
+    return Outcome(len(settings), len(settings) - len(missing), tuple(failed))
+
+
+def _by_split(settings: Iterable[Setting]) -> list[list[Setting]]:
+    groups: dict[tuple[object, ...], list[Setting]] = {}
+    for setting in settings:
+        groups.setdefault(setting.split, []).append(setting)
+    return list(groups.values())
+
+
+def _run_groups(
+    groups: list[list[Setting]], store: Store, jobs: int, imports: tuple[Path, ...], step: Step
+) -> list[str]:
+    if jobs == 1 or len(groups) < 2:
+        with one_thread():
+            import_files(imports)
+
+            def keep(row: Row) -> None:
+                store.append(row)
+                step()
+
+            return [message for group in groups for message in _run_group(group, keep)]
+    return _run_in_processes(groups, store, jobs, imports, step)
+
+
+def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
+    """Carry out settings that share a draw; returns messages of those that failed."""
+    from unskew.experiments.execution import Draw
+
+    try:
+        draw = Draw(group[0])
+    except FAILURES as error:
+        return [f"{_title(setting)}: {error}" for setting in group]
+    failed = []
+    for setting in group:
+        try:
+            keep(draw.row(setting))
+        except FAILURES as error:
+            failed.append(f"{_title(setting)}: {error}")
+    return failed
+
+
+def _title(setting: Setting) -> str:
+    return f"{setting.method} on {setting.dataset}, prior {setting.prior:g}, seed {setting.seed}"
+
+
+def _run_in_processes(
+    groups: list[list[Setting]], store: Store, jobs: int, imports: tuple[Path, ...], step: Step
+) -> list[str]:
+    workers = min(jobs, len(groups))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (os.getpid(), imports))
+    count = _Counter(store.path)
+    try:
+        futures = [pool.submit(_work, group, store) for group in groups]
+        for _ in _wait_for(futures):
+            for _ in range(count.new_lines()):
+                step()
+        return [message for future in futures for message in future.result()]
+    except BaseException:
+        # What is asked to stop stops now: a group may take an hour, and what it has finished is on disk.
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _wait_for(futures: list["Future[list[str]]"]) -> Iterator[None]:
+    """Yield every now and then until all are done, or one has broken down."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, POLL_SECONDS, FIRST_COMPLETED)
+        for future in done:
+            future.result()
+        yield
+
+
+class _Counter:
+    """Counts lines as they are added to a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.place = path.stat().st_size if path.exists() else 0
+
+    def new_lines(self) -> int:
+        if not self.path.exists():
+            return 0
+        with self.path.open("rb") as file:
+            file.seek(self.place)
+            added = file.read()
+        self.place += len(added)
+        return added.count(b"\n")
+
+
+_parent = 0
+
+
+def _start_worker(parent: int, imports: tuple[Path, ...]) -> None:
+    global _parent
+    _parent = parent
+    import_files(imports)
+
+
+def _work(group: list[Setting], store: Store) -> list[str]:
+    def keep(row: Row) -> None:
+        # Without the process that started this one nobody holds the lock: another run may be doing the same setting.
+        if os.getppid() != _parent:
+            os._exit(1)
+        store.append(row)
+
+    with one_thread():
+        return _run_group(group, keep)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch and numpy compute on one thread: on several, sums are added up in another order."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def import_files(paths: Iterable[Path]) -> None:
+    """Run Python files that register methods or data sets."""
+    import importlib.util
+    import sys
+
+    for path in paths:
+        name = f"unskew_import_{path.stem}"
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None or not path.is_file():
+            raise ValueError(f"{path} must be a Python file that registers a method or a data set, but it is none.")
+        if name in sys.modules:
+            continue
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise

@@ -1,0 +1,33 @@
+"""Which entries rest on fewer runs than the others of their line, and how that is told."""
+
+from collections.abc import Iterable, Mapping
+
+from unskew.experiments.summary.statistics import Mean
+
+DAGGER = "†"
+
+
+def most_seeds(means: Iterable[Mean | None]) -> int:
+    """Seeds at the prior that has the most."""
+    return max((count for mean in means if mean for count in mean.counts.values()), default=0)
+
+
+def mark_of(mean: Mean, seeds: int) -> str:
+    """A dagger where not every prior has that many seeds."""
+    return DAGGER if any(count != seeds for count in mean.counts.values()) else ""
+
+
+def partial_notes(title: str, means: Mapping[str, Mean | None]) -> list[str]:
+    """A sentence for every kind of incomplete entry in the line of that title, with the columns where it occurs."""
+    seeds = most_seeds(means.values())
+    kinds: dict[str, list[str]] = {}
+    for column, mean in means.items():
+        if mean and mark_of(mean, seeds):
+            kinds.setdefault(_lack(mean, seeds), []).append(column)
+    return [f"{DAGGER} {title} ({', '.join(columns)}): {lack}." for lack, columns in kinds.items()]
+
+
+def _lack(mean: Mean, seeds: int) -> str:
+    text = f"{mean.n} of {seeds * len(mean.counts)} runs"
+    missing = ", ".join(format(prior, "g") for prior in mean.missing)
+    return f"{text}, none at prior {missing}" if missing else text

@@ -1,0 +1,118 @@
+"""The page of the benchmarks is what its rows say, and every script can be asked what it does."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+SCRIPTS = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "page"
+
+
+@pytest.fixture(scope="module")
+def modules():
+    """`rows` and `page`, which find each other as they do when a script runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        yield importlib.import_module("rows"), importlib.import_module("page")
+    for name in ("rows", "measure", *SCRIPTS):
+        sys.modules.pop(name, None)
+
+
+def cost(series, n_high, n_low, method, **entries):
+    size = {"what": "cost", "series": series, "n_high": n_high, "n_low": n_low}
+    return {**size, "method": method, "surrogate": "sigmoid", **entries}
+
+
+def made_up_pairs(time_of_ours):
+    """Chunks take 400 s at 10^4 x 10^6 pairs."""
+    rows = [{"what": "batch", "method": "unskew, in a training step", "n_high": 20, "n_low": 1004}]
+    rows[0] |= {"seconds": 1e-4, "ratio": 0.5}
+    for series in ("fixed high", "fixed share"):
+        for n_low in (10**5, 10**6, 10**7):
+            ours = {"seconds": time_of_ours * n_low / 10**6, "extra_mb": 100.0, "from_part": False}
+            rows.append(cost(series, 10_000, n_low, "unskew", **ours))
+            rows.append(cost(series, 10_000, n_low, "dense torch", why_not="too large"))
+    rows.append(cost("fixed high", 10_000, 10**6, "chunked torch", seconds=400.0, extra_mb=40.0, from_part=True))
+    return rows
+
+
+def verdicts(page, results):
+    return {goal.text: goal.verdict for goal in page.goals(results)}
+
+
+def test_rows_come_back_as_they_were_written_with_the_machine_beside_them(modules, tmp_path):
+    rows, _ = modules
+    rows.save_rows([{"a": 1, "b": 0.123456789}, {"a": True, "c": None}], tmp_path / "new" / "one.csv")
+    assert rows.read_rows(tmp_path / "new" / "one.csv") == [
+        {"a": "1", "b": "0.12346", "c": ""},
+        {"a": "yes", "b": "", "c": ""},
+    ]
+    for _ in range(2):  # a second run takes the place of the first
+        rows.save_rows([{"a": 2}], tmp_path / "new" / "two.csv")
+    machines = rows.read_rows(tmp_path / "new" / "machine.csv")
+    assert [row["file"] for row in machines] == ["one.csv", "two.csv"]
+    assert machines[0]["processor"]
+    assert machines[0]["torch"]
+    assert machines[0]["file"] == "one.csv"
+
+
+@pytest.mark.parametrize(("time_of_ours", "verdict"), [(1.0, "met"), (2.0, "**missed**")])
+def test_goals_are_judged_by_the_rows(modules, tmp_path, time_of_ours, verdict):
+    rows, page = modules
+    rows.save_rows(made_up_pairs(time_of_ours), tmp_path / "pair_sums.csv")
+    rows.save_rows([{"inputs": 784, "batch": 8, "ratio_of_least": 1.26}], tmp_path / "step_ratio.csv")
+    found = verdicts(page, page.read_results(tmp_path))
+    assert found["10,000 x 1,000,000 pairs: faster than chunked torch"] == verdict
+    assert found["10,000 x 1,000,000 pairs: extra memory"] == "met"
+    assert next(value for text, value in found.items() if text.startswith("Slope of log time")) == "met"
+    assert found["Step of the perceptron with 784 inputs, over its matrix products"] == "**missed**"
+    assert found["Step of the perceptron with 142 inputs, over its matrix products"] == "not measured"
+    assert found["10,000,000 rows x 50 columns, scoring: peak memory"] == "not measured"
+
+
+def test_a_smaller_table_does_not_count_for_the_goal(modules, tmp_path):
+    rows, page = modules
+    row = {"what": "conf-auc, scoring", "rows": 1000, "columns": 50, "seconds": 1.0, "peak_mb": 2000.0}
+    rows.save_rows([row], tmp_path / "larger_than_memory.csv")
+    found = verdicts(page, page.read_results(tmp_path))
+    assert found["10,000,000 rows x 50 columns, scoring: peak memory"] == "not measured"
+
+
+def test_page_and_pictures_from_made_up_rows(modules, tmp_path, monkeypatch):
+    rows, page = modules
+    rows.save_rows(made_up_pairs(2.0), tmp_path / "rows" / "pair_sums.csv")
+    monkeypatch.setattr(sys, "argv", ["page.py", "--rows", str(tmp_path / "rows"), "--docs", str(tmp_path / "docs")])
+    page.main()
+    text = (tmp_path / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert "These goals are missed: 10,000 x 1,000,000 pairs: faster than chunked torch (200 times)." in text
+    assert "~400 s, 40 MB" in text
+    assert "dense torch was not measured (too large)." in text
+    for name in ("pair_sums_time", "pair_sums_memory", "steps", "whole_fits"):
+        assert (tmp_path / "docs" / "benchmarks" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_page_without_any_rows(modules, tmp_path):
+    _, page = modules
+    assert "No goal that was measured is missed." in page.page(page.read_results(tmp_path))
+
+
+def test_committed_page_is_what_the_committed_rows_say(modules):
+    _, page = modules
+    results = page.read_results(ROOT / "results" / "benchmarks")
+    assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == page.page(results)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_script_says_what_it_does(modules, name, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "libauc", None)  # as where it is not installed; loading it takes seconds
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "--help"])
+    script = importlib.import_module(name)
+    with pytest.raises(SystemExit) as end:
+        script.main()
+    assert end.value.code == 0
+    text = capsys.readouterr().out
+    assert script.__doc__.splitlines()[0].split()[0] in text
+    assert "--out" in text or name == "page"
