@@ -1,6 +1,9 @@
-"""The README's Python runs as it is written, from top to bottom."""
+"""The README's Python and its commands run as they are written, from top to bottom."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import sklearn
@@ -21,3 +24,23 @@ def test_python_blocks_run_as_written(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "model.unskew").exists()
     assert names["search"].best_params_["clip"] in (0.01, 0.05)
     assert capsys.readouterr().out
+
+
+def test_five_commands_from_a_csv_file_to_a_ranked_list(tmp_path):
+    (block,) = re.findall(r"```console\n(.*?)```", README.read_text(), re.S)
+    commands = block.strip().splitlines()
+    assert len(commands) == 5
+    # As a user has it: `unskew` is found on the path of programs.
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    told = {}
+    for command in commands:
+        result = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, (command, result.stderr)
+        told[command.split()[1]] = result.stdout
+    assert len((tmp_path / "ranked.csv").read_text().splitlines()) == 1001
+    assert "<svg" in (tmp_path / "claims.html").read_text()
+    assert "AUC" in told["fit"]
+    (true,) = re.findall(r"true AUC +([\d.]+)", told["evaluate"])
+    assert float(true) > 0.85

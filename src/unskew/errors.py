@@ -16,6 +16,10 @@ class ModelFileError(ValueError):
     """A model file is damaged, of another kind, or of a version this library does not read."""
 
 
+class TableError(ValueError):
+    """A file of data, one of its columns or one of its values is not what a table must be."""
+
+
 class TrainingDiverged(ArithmeticError):
     """A risk became infinite or not a number during training."""
 

@@ -9,15 +9,15 @@ from typing import Protocol
 class Step(Protocol):
     """What a loop calls after each of its rounds."""
 
-    def __call__(self, note: str = "") -> None:
-        """Advance by one; `note` is shown behind the bar."""
+    def __call__(self, note: str = "", n: int = 1) -> None:
+        """Advance by n; `note` is shown behind the bar."""
 
 
 @contextmanager
 def progress_bar(title: str, total: int, *, shown: bool) -> Iterator[Step]:
     """Show a bar with the time left while the block runs, if `shown` and standard error is a terminal."""
     if not (shown and sys.stderr.isatty()):
-        yield lambda note="": None
+        yield lambda note="", n=1: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -31,4 +31,4 @@ def progress_bar(title: str, total: int, *, shown: bool) -> Iterator[Step]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, note="")
-        yield lambda note="": bar.update(task, advance=1, note=note)
+        yield lambda note="", n=1: bar.update(task, advance=n, note=note)

@@ -1,6 +1,7 @@
 """How good a ranking is: with the true class, and without one negative label."""
 
-from unskew.metrics.crossval import OutOfFold, cross_val_sar_auc, out_of_fold
+from unskew.metrics.crossval import OutOfFold, cross_val_sar_auc, out_of_fold, out_of_fold_labeling
+from unskew.metrics.paired import PairedDifference, paired_difference
 from unskew.metrics.ranking import auc
 from unskew.metrics.sar import SarAUC, SarCurves, sar_auc, sar_curves
 from unskew.metrics.scorer import SarScorer, make_sar_scorer
@@ -8,6 +9,7 @@ from unskew.metrics.summary import RunSummary, mean_over_priors, not_worse_than_
 
 __all__ = [
     "OutOfFold",
+    "PairedDifference",
     "RunSummary",
     "SarAUC",
     "SarCurves",
@@ -18,6 +20,8 @@ __all__ = [
     "mean_over_priors",
     "not_worse_than_best",
     "out_of_fold",
+    "out_of_fold_labeling",
+    "paired_difference",
     "paired_t_test",
     "sar_auc",
     "sar_curves",

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import _safe_indexing, check_random_state
 
 from unskew.density_ratio import ratio_from_odds
@@ -96,6 +96,14 @@ def out_of_fold(
             divisor[outside] = prob if estimator.scenario == "one-sample" else ratio_from_odds(prob, alpha)
             step()
     return OutOfFold(score, divisor)
+
+
+def out_of_fold_labeling(X: Any, y: np.ndarray, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
+    """Labeling probability of every row by forests fitted on the other folds, for rows that a ranker scored anew."""
+    rng = check_random_state(random_state)
+    forest = clone(DEFAULT_LABELING).set_params(random_state=int(rng.randint(2**31 - 1)))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng)
+    return np.asarray(cross_val_predict(forest, _flat(X), y, cv=folds, method="predict_proba")[:, 1])
 
 
 def cross_val_sar_auc(

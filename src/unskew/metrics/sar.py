@@ -4,7 +4,6 @@ With :math:`w = r / u` on labeled instances, :math:`E_l[w] = 1/c`, and weighted 
 positives. What they cannot see, the negatives, follows from the whole: p = pi p^p + (1 - pi) p^n, Eq. (10).
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +11,18 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from unskew.errors import NoEstimateWarning, TooFewLabeled
-from unskew.metrics.ranking import share_above
-from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels
-from unskew.weights import inverse_labeling_weight
+from unskew.metrics._sample import (
+    Sample,
+    auc_of,
+    effective_size,
+    influence_of,
+    parts_of,
+    prior_and_label_freq,
+    read_sample,
+    warn_that_nothing_can_be_told,
+)
+from unskew.validation import check_choice
 
 BOOTSTRAP_DRAWS = 500
 
@@ -134,15 +139,15 @@ def sar_auc(
     True
     """
     check_choice("interval", interval, ("u-statistic", "bootstrap"))
-    sample = _read(y, score, confidence, labeling_prob, scenario, clip)
+    sample = read_sample(y, score, confidence, labeling_prob, scenario, clip)
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
-    prior, label_freq = _prior_and_label_freq(sample)
+    prior, label_freq = prior_and_label_freq(sample)
     if prior >= 1:
-        _warn_that_nothing_can_be_told(sample)
+        warn_that_nothing_can_be_told(sample)
         estimate, low, high = float("nan"), 0.0, 1.0
     else:
-        estimate = _auc_of(*_parts(sample))
+        estimate = auc_of(*parts_of(sample))
         low, high = (
             _projected_interval(sample, estimate, level)
             if interval == "u-statistic"
@@ -155,7 +160,7 @@ def sar_auc(
         level=level,
         prior=prior,
         label_freq=label_freq,
-        effective_labeled=_effective_size(sample.weight),
+        effective_labeled=effective_size(sample.weight),
         unclipped=float(estimate),
     )
 
@@ -178,8 +183,8 @@ def sar_curves(
     FPR and precision are differences and ratios of estimates: where chance takes them out of [0, 1] they are clipped.
     Parameters as in `sar_auc`.
     """
-    sample = _read(y, score, confidence, labeling_prob, scenario, clip)
-    prior, label_freq = _prior_and_label_freq(sample)
+    sample = read_sample(y, score, confidence, labeling_prob, scenario, clip)
+    prior, label_freq = prior_and_label_freq(sample)
     thresholds = np.unique(np.concatenate([sample.labeled, sample.everything]))[::-1]
     tpr = _share_reaching(sample.labeled, thresholds, sample.weight)
     flagged = _share_reaching(sample.everything, thresholds)
@@ -197,113 +202,9 @@ def sar_curves(
     )
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """Scores and weights; `everything` stands for p(x): all rows, or in the two-sample scenario the unlabeled."""
-
-    labeled: np.ndarray
-    unlabeled: np.ndarray
-    weight: np.ndarray
-    one_sample: bool
-
-    @property
-    def everything(self) -> np.ndarray:
-        return np.concatenate([self.labeled, self.unlabeled]) if self.one_sample else self.unlabeled
-
-    @property
-    def alpha(self) -> float:
-        """What turns the mean weight into the prior: the share of labeled rows; 1 for two samples (Eq. 105)."""
-        return len(self.labeled) / (len(self.labeled) + len(self.unlabeled)) if self.one_sample else 1.0
-
-
-def _read(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str, clip: float) -> _Sample:
-    check_choice("scenario", scenario, SCENARIOS)
-    y, score, labeling_prob = (column_or_1d(each) for each in (y, score, labeling_prob))
-    check_consistent_length(y, score, labeling_prob)
-    check_array(score, ensure_2d=False, input_name="score")
-    labeled = check_labels(y)
-    if labeled.sum() < 2:
-        raise TooFewLabeled("an AUC without negatives needs at least two labeled instances, but there is one.")
-    if (~labeled).sum() < 2:
-        raise ValueError("an AUC without negatives needs at least two unlabeled instances, but there is one.")
-    prob = labeling_prob[labeled].astype(np.float64)
-    raised = np.maximum(prob, clip)
-    bad = np.flatnonzero(~((raised > 0) & np.isfinite(raised) & ((raised <= 1) | (scenario == "two-sample"))))
-    if bad.size:
-        raise ValueError(
-            "labeling_prob must lie in (0, 1] on every labeled row (a density ratio above 0 in the two-sample "
-            f"scenario), but {bad.size} of {prob.size} do not (first: {prob[bad[0]]} at row "
-            f"{np.flatnonzero(labeled)[bad[0]]}). "
-            "Pass clip=0.01 to raise those that are too small."
-        )
-    weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
-    score = score.astype(np.float64)
-    return _Sample(score[labeled], score[~labeled], weight, scenario == "one-sample")
-
-
-def _prior_and_label_freq(sample: _Sample) -> tuple[float, float]:
-    """Prior and label frequency; a labeled instance is a positive one, so that the prior is at least alpha."""
-    raw = sample.alpha * float(sample.weight.mean())
-    if sample.one_sample:
-        prior = float(np.clip(raw, sample.alpha, 1))
-        return prior, sample.alpha / prior
-    return min(raw, 1.0), float("nan")
-
-
-def _warn_that_nothing_can_be_told(sample: _Sample) -> None:
-    warnings.warn(
-        "the estimated prior, alpha times the mean of confidence / labeling_prob, must be below 1 to tell an AUC, but "
-        f"it is {sample.alpha * float(sample.weight.mean()):.3g}: labeling probabilities are too small or confidence "
-        "is too high. The AUC is NaN. Estimate the labeling probability anew, or raise small ones with clip=.",
-        NoEstimateWarning,
-        stacklevel=3,
-    )
-
-
-def _effective_size(weight: np.ndarray) -> float:
-    return float(weight.sum() ** 2 / np.sum(weight**2))
-
-
-def _parts(sample: _Sample) -> tuple[float, float]:
-    """The two means that the AUC is a function of: A = pi, and B = pi R_H."""
-    mean_weight_above = float(np.mean(sample.weight * _share_above_labeled(sample)))
-    return sample.alpha * float(sample.weight.mean()), sample.alpha * mean_weight_above
-
-
-def _auc_of(prior: float, weighted_risk: float) -> float:
-    return 1 - (weighted_risk / prior - prior / 2) / (1 - prior)
-
-
-def _share_above_labeled(sample: _Sample) -> np.ndarray:
-    """F_n of each labeled instance, the pair with itself left out as in Eq. (17)."""
-    above = share_above(sample.unlabeled, sample.labeled)
-    if not sample.one_sample:
-        return above
-    n = len(sample.labeled)
-    among_labeled = (n * share_above(sample.labeled, sample.labeled) - 0.5) / (n - 1)
-    return np.asarray(sample.alpha * among_labeled + (1 - sample.alpha) * above)
-
-
-def _projected_interval(sample: _Sample, estimate: float, level: float) -> tuple[float, float]:
-    """Delta method on the influence of each row, on the scale of the logit, which keeps the interval in [0, 1]."""
-    prior, weighted_risk = _parts(sample)
-    slope_prior = ((weighted_risk / prior**2 + 0.5) * (1 - prior) - (weighted_risk / prior - prior / 2)) / (
-        1 - prior
-    ) ** 2
-    slope_risk = -1 / (prior * (1 - prior))
-    own = sample.weight * (slope_prior + slope_risk * _share_above_labeled(sample))
-    # The weight of the labeled instances that each row outranks: its part as the "any x" of a pair.
-    outranked = {
-        name: slope_risk * prior * (1 - share_above(sample.labeled, part, sample.weight))
-        for name, part in (("labeled", sample.labeled), ("unlabeled", sample.unlabeled))
-    }
-    n_labeled, n_unlabeled = len(sample.labeled), len(sample.unlabeled)
-    if sample.one_sample:
-        influence = np.concatenate([own + outranked["labeled"], outranked["unlabeled"]])
-        variance = influence.var(ddof=1) / len(influence)
-    else:
-        variance = own.var(ddof=1) / n_labeled + outranked["unlabeled"].var(ddof=1) / n_unlabeled
-    return _logit_interval(estimate, float(np.sqrt(variance)), _effective_size(sample.weight), level)
+def _projected_interval(sample: Sample, estimate: float, level: float) -> tuple[float, float]:
+    """From the influence of each row, on the scale of the logit, which keeps the interval in [0, 1]."""
+    return _logit_interval(estimate, influence_of(sample).standard_error, effective_size(sample.weight), level)
 
 
 def _logit_interval(estimate: float, error: float, effective: float, level: float) -> tuple[float, float]:
@@ -319,7 +220,7 @@ def _logit_interval(estimate: float, error: float, effective: float, level: floa
     return min(float(low), clipped), max(float(high), clipped)
 
 
-def _bootstrap_interval(sample: _Sample, level: float, rng: np.random.RandomState) -> tuple[float, float]:
+def _bootstrap_interval(sample: Sample, level: float, rng: np.random.RandomState) -> tuple[float, float]:
     """Percentiles over resampled rows; each draw reuses the one sort of the scores, and costs O(n)."""
     score = np.concatenate([sample.labeled, sample.unlabeled])
     n_labeled = len(sample.labeled)
@@ -334,7 +235,7 @@ def _bootstrap_interval(sample: _Sample, level: float, rng: np.random.RandomStat
         weight = count[:n_labeled] * sample.weight
         scale = sample.alpha / (n_labeled if not sample.one_sample else sample.alpha * len(score))
         prior = scale * weight.sum()
-        estimates[number] = _auc_of(prior, scale * (weight @ above)) if 0 < prior < 1 else np.nan
+        estimates[number] = auc_of(prior, scale * (weight @ above)) if 0 < prior < 1 else np.nan
     low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
     return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
 

@@ -12,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from unskew.errors import ModelFileError, closest_name
-from unskew.modelfile import read_model_file
+from unskew.modelfile import ModelFile, read_model_file
 from unskew.rankers._base import LabelingRanker, Ranker, RiskRanker
 from unskew.rankers._card import MethodCard, card_of
 from unskew.rankers._state import ranker_of
@@ -145,7 +145,13 @@ def load(path: str | os.PathLike[str], network: Callable[..., nn.Module] | None 
     network : callable, optional
         What was passed as `network` when the model was fitted, if that was a callable.
     """
-    model = read_model_file(path)
+    return ranker_in(read_model_file(path), path, network)
+
+
+def ranker_in(
+    model: ModelFile, path: str | os.PathLike[str], network: Callable[..., nn.Module] | None = None
+) -> Ranker:
+    """The fitted ranker of a model file that was read already; `path` is for messages."""
     name = model.header["method"]
     if name not in _rankers():
         raise ModelFileError(

@@ -7,7 +7,7 @@ into a score. A method is a concrete class in a file of its own and fills the ho
 import os
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -175,10 +175,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         alpha = self.training_summary_["alpha"]
         return estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that holds data only; `unskew.load` reads it."""
+    def save(self, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
+        """Write the fitted model, and `notes` that JSON can hold, to a file of data only; `unskew.load` reads it."""
         check_is_fitted(self)
-        write_model_file(path, model_file_of(self))
+        model = model_file_of(self)
+        write_model_file(path, model if notes is None else replace(model, header={**model.header, "notes": notes}))
 
     @abstractmethod
     def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:

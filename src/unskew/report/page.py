@@ -1,28 +1,14 @@
-"""One self-contained HTML page: no script, no font, no picture from anywhere else."""
+"""Self-contained HTML pages: no script, no font, no picture from anywhere else."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from importlib import resources
 
-_CSS = """
-:root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --page: #f6f8fa; --card: #ffffff; --line: #d1d9e0; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e6edf3; --soft: #9198a1; --page: #0d1117; --card: #151b23; --line: #3d444d; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.55 system-ui, sans-serif; }
-main { max-width: 70rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.7rem; margin: 0.5rem 0; } h2 { font-size: 1.25rem; margin: 2.2rem 0 0.4rem; }
-p { max-width: 48rem; } .soft { color: var(--soft); }
-figure { margin: 1rem 0; padding: 0.8rem; background: #ffffff; border: 1px solid var(--line); border-radius: 8px; }
-figure svg { display: block; width: 100%; height: auto; }
-figcaption { color: #59636e; font-size: 0.9rem; margin-top: 0.5rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; background: var(--card); border: 1px solid var(--line); }
-th, td { padding: 0.4rem 0.8rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-code { font-size: 0.9em; }
-"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+"""Tells the browser what the page promises: nothing is fetched from anywhere."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +37,59 @@ class Section:
 
 
 def render_page(title: str, lead: str, sections: Sequence[Section], footer: str) -> str:
-    """The page as HTML text."""
+    """A page of sections, without scripts, as HTML text."""
     body = "".join(_section(each) for each in sections)
+    return render_document(
+        title, f'<h1>{escape(title)}</h1><p>{escape(lead)}</p>{body}<p class="soft">{escape(footer)}</p>'
+    )
+
+
+def render_document(title: str, body: str, scripts: str = "") -> str:
+    """Any page in the house style; `body` and `scripts` are HTML already."""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<title>{escape(title)}</title><style>{_CSS}</style></head>\n"
-        f'<body><main><h1>{escape(title)}</h1><p>{escape(lead)}</p>{body}<p class="soft">{escape(footer)}</p></main>'
-        "</body></html>\n"
+        f"<title>{escape(title)}</title><style>{asset('page.css')}</style></head>\n"
+        f"<body><main>{_unbroken(body)}</main>{scripts}</body></html>\n"
+    )
+
+
+def _unbroken(body: str) -> str:
+    """Keep numbers and their per cent sign on one line."""
+    return re.sub(r"(\d) %", "\\1\N{NO-BREAK SPACE}%", body)
+
+
+@cache
+def asset(name: str) -> str:
+    """Text of a file that goes into every page."""
+    return resources.files("unskew.report").joinpath(name).read_text("utf-8")
+
+
+def render_table(table: Table, caption: str = "", kind: str = "") -> str:
+    """A table in a box of its own that scrolls where it is too wide."""
+    header = "".join(f'<th scope="col">{escape(each)}</th>' for each in table.header)
+    rows = "".join(
+        "<tr>" + "".join(_cell(cell, is_first=place == 0) for place, cell in enumerate(row)) + "</tr>"
+        for row in table.rows
+    )
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    label = escape(caption or f"Table: {', '.join(table.header)}")
+    kind = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table{kind}>{title}'
+        f"<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>\n"
     )
 
 
 def _section(section: Section) -> str:
     paragraphs = "".join(f"<p>{escape(each)}</p>" for each in section.paragraphs)
-    parts = "".join(_table(each) if isinstance(each, Table) else _picture(each) for each in section.parts)
+    parts = "".join(render_table(each) if isinstance(each, Table) else _picture(each) for each in section.parts)
     return f"<section><h2>{escape(section.title)}</h2>{paragraphs}{parts}</section>\n"
 
 
-def _table(table: Table) -> str:
-    header = "".join(f"<th>{escape(each)}</th>" for each in table.header)
-    rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    return f'<div class="scroll"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>\n'
+def _cell(text: str, *, is_first: bool) -> str:
+    return f'<th scope="row">{escape(text)}</th>' if is_first else f"<td>{escape(text)}</td>"
 
 
 def _picture(picture: Picture) -> str:

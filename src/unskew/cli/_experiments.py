@@ -1,0 +1,72 @@
+"""The command that reproduces the paper."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from unskew.cli._app import app
+from unskew.cli._show import show
+
+if TYPE_CHECKING:
+    from unskew.experiments.plans import Plan
+
+
+@app.command()
+def reproduce(
+    plan: Annotated[str | None, Argument(help="A table or figure of the paper; --list names them.")] = None,
+    dataset: Annotated[list[str] | None, Option(help="Only this data set; may be repeated.")] = None,
+    method: Annotated[list[str] | None, Option(help="Only this method; may be repeated.")] = None,
+    prior: Annotated[list[float] | None, Option(help="Only this share of positives; may be repeated.")] = None,
+    seeds: Annotated[int | None, Option(help="Only the first N seeds.")] = None,
+    epochs: Annotated[int | None, Option(help="At most so many epochs, for a quick look.")] = None,
+    jobs: Annotated[int, Option(help="Processes, one thread each.")] = 1,
+    out: Annotated[Path, Option(help="Folder for the rows of results and the tables.")] = Path("results"),
+    imports: Annotated[
+        list[Path] | None, Option("--import", help="Python file that registers a method or data set; may be repeated.")
+    ] = None,
+    list_plans: Annotated[bool, Option("--list", help="List the plans with their sizes.")] = False,
+) -> None:
+    """Run a table or figure of the paper; finished runs are kept and never run again.
+
+    Examples: unskew reproduce --list; unskew reproduce table1 --dataset digits --seeds 2 --jobs 2
+    """
+    from unskew.experiments.reproduce import Request, plans_table
+    from unskew.experiments.reproduce import reproduce as run
+
+    if list_plans:
+        show(plans_table(), "Plans")
+        return
+    if plan is None:
+        raise ValueError("the name of a plan must be given. `unskew reproduce --list` names them.")
+    request = Request(
+        plan,
+        dataset or (),
+        method or (),
+        prior or (),
+        seeds,
+        epochs,
+        jobs,
+        out,
+        [path.resolve() for path in imports or ()],
+    )
+    done, outcome = run(request, lambda text: typer.echo(text, err=True))
+    _summarize(done, out)
+    for message in outcome.failed:
+        typer.echo(f"failed: {message}", err=True)
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def _summarize(plan: "Plan", folder: Path) -> None:
+    """Write the tables and pictures of a plan beside its rows, and print the table."""
+    from unskew.experiments.store import Store
+    from unskew.experiments.summary import summarize, to_markdown, write
+
+    summary = summarize(plan, Store(folder, plan.name).rows())
+    typer.echo(to_markdown(summary))
+    written = write(summary, folder)
+    for line in (*(f"written: {path}" for path in written.files), written.message):
+        if line:
+            typer.echo(line, err=True)

@@ -1,0 +1,190 @@
+"""Commands for a table in a file: fit, score, evaluate, compare, report."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from unskew.cli._app import app
+from unskew.cli._show import show
+
+Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file.")]
+Model = Annotated[Path, Argument(metavar="MODEL", help="Model file that `unskew fit` wrote.")]
+Label = Annotated[str, Option(help="Column that says which rows are known positives (1/0, yes/no, true/false).")]
+Confidence = Annotated[
+    str | None, Option(help="Column with the confidence of each known positive, between 0 and 1; read there only.")
+]
+Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means: not labeled.")]
+Exclude = Annotated[list[str] | None, Option(help="Column that is not to be used; may be repeated.")]
+Seed = Annotated[int, Option(help="Seed of everything random.")]
+Epochs = Annotated[int, Option(help="At most so many passes over the data.")]
+Json = Annotated[Path | None, Option("--json", help="Write the results to this file as JSON.")]
+
+
+@app.command()
+def fit(
+    data: Data,
+    label: Label,
+    confidence: Confidence = None,
+    method: Annotated[str, Option(help="See `unskew methods`.")] = "conf-auc",
+    exclude: Exclude = None,
+    validation: Annotated[
+        Path | None, Option(help="File whose rows choose when to stop; else some are held out.")
+    ] = None,
+    prior: Annotated[float | None, Option(help="Share of positives, where it is known.")] = None,
+    blank_is_unlabeled: Blank = False,
+    epochs: Epochs = 200,
+    estimate: Annotated[bool, Option(help="Cross-validate to say how good the model is; five more trainings.")] = True,
+    out: Annotated[Path, Option(help="Model file to write.")] = Path("model.unskew"),
+    seed: Seed = 0,
+    as_json: Json = None,
+) -> None:
+    """Learn to rank from a table with known positives, and estimate how good that is.
+
+    Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
+    """
+    from unskew.files import require_writable
+    from unskew.workflow.data import read_labeled, read_validation
+    from unskew.workflow.fitting import Training, fit_table
+    from unskew.workflow.telling import data_table, estimates_table, model_json
+
+    require_writable(out)
+    training = Training(method=method, seed=seed, epochs=epochs, prior=prior)
+    training.check(has_confidence=confidence is not None)
+    table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
+    show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
+    held_out = None if validation is None else read_validation(table, validation, blank_is_unlabeled=blank_is_unlabeled)
+    model = fit_table(table, training, validation=held_out, estimate=estimate)
+    model.save(out)
+    show(estimates_table(model), "Estimated without negatives")
+    if model.evidence is not None:
+        for finding in model.evidence.findings:
+            if finding.level != "good":
+                typer.echo(f"{finding.level}: {finding.text} {finding.advice}")
+    _write_json(as_json, model_json(model))
+    typer.echo(f"The model: {out}")
+
+
+@app.command()
+def score(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, Option(help="File to write, .csv or .parquet.")] = Path("scored.csv"),
+    id_columns: Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")] = None,
+) -> None:
+    """Score and rank the rows of a file; rank 1 is the most likely positive.
+
+    Example: unskew score cases.unskew new.csv --id case_number --out ranked.csv
+    """
+    from unskew.files import require_writable
+    from unskew.progress import progress_bar
+    from unskew.tables import count_rows
+    from unskew.workflow.model import TableModel
+    from unskew.workflow.ranking import score_file
+
+    require_writable(out)
+    loaded = TableModel.load(model)
+    with progress_bar("scoring", count_rows(data), shown=True) as step:
+        ranked = score_file(loaded, data, out, id_columns or (), step=lambda n: step(n=n))
+    _tell(ranked.messages)
+    typer.echo(f"{ranked.n_rows:,} rows ranked: {out}")
+
+
+@app.command()
+def evaluate(
+    model: Model,
+    data: Data,
+    label: Label,
+    confidence: Confidence = None,
+    truth: Annotated[str | None, Option(help="Column with the true classes, where they are known.")] = None,
+    blank_is_unlabeled: Blank = False,
+    as_json: Json = None,
+) -> None:
+    """Estimate the AUC on other rows without negatives; with --truth, beside the true AUC.
+
+    Example: unskew evaluate cases.unskew later.csv --label known --confidence severity
+    """
+    from unskew.workflow.evaluating import evaluate_file
+    from unskew.workflow.model import TableModel
+    from unskew.workflow.telling import evaluation_table
+
+    loaded = TableModel.load(model)
+    result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
+    _tell(result.messages)
+    show(evaluation_table(result), f"{data.name}: {result.n_rows:,} rows, {result.n_labeled:,} labeled")
+    _write_json(as_json, result.to_json())
+
+
+@app.command()
+def compare(
+    data: Data,
+    label: Label,
+    confidence: Annotated[str, Option(help="Column with the confidence of each known positive, between 0 and 1.")],
+    methods: Annotated[str | None, Option(help="Names, with commas between them; all if left out.")] = None,
+    folds: Annotated[int | None, Option(help="Parts for cross-validation.")] = None,
+    truth: Annotated[str | None, Option(help="Column with the true classes, where they are known.")] = None,
+    exclude: Exclude = None,
+    blank_is_unlabeled: Blank = False,
+    epochs: Epochs = 200,
+    seed: Seed = 0,
+    out: Annotated[Path, Option(help="Folder for the page and the results as JSON.")] = Path("comparison"),
+) -> None:
+    """Compare methods by cross-validation on the biased labels alone, and recommend one.
+
+    Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
+    """
+    from unskew.files import write_atomically
+    from unskew.tables import read_truth
+    from unskew.workflow.comparing import compare_table
+    from unskew.workflow.data import read_labeled
+    from unskew.workflow.fitting import Training
+    from unskew.workflow.telling import comparison_html, comparison_json, comparison_table
+
+    names = tuple(name.strip() for name in methods.split(",")) if methods else ()
+    training = Training(seed=seed, epochs=epochs)
+    training.check(has_confidence=True, names=names)
+    aside = [*(exclude or ()), *([truth] if truth else ())]
+    table = read_labeled(data, label, confidence, exclude=aside, blank_is_unlabeled=blank_is_unlabeled)
+    known = None if truth is None else read_truth(table.frame, truth, path=data)
+    result = compare_table(table, training, names, n_folds=folds, truth=known)
+    show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
+    typer.echo(result.reason)
+    if result.right:
+        typer.echo(result.right)
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomically(out / "comparison.json", json.dumps(comparison_json(result), indent=2).encode())
+    write_atomically(out / "index.html", comparison_html(table, result).encode())
+    typer.echo(f"The page: {out / 'index.html'}")
+
+
+@app.command()
+def report(
+    model: Model, out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"), as_json: Json = None
+) -> None:
+    """Write one page about a model: estimates, curves, thresholds, what the labels over-represent, what to watch.
+
+    Example: unskew report cases.unskew --out cases.html
+    """
+    from unskew.files import require_writable, write_atomically
+    from unskew.workflow.model import TableModel
+    from unskew.workflow.telling import model_html, model_json
+
+    require_writable(out)
+    loaded = TableModel.load(model)
+    write_atomically(out, model_html(loaded).encode())
+    _write_json(as_json, model_json(loaded))
+    typer.echo(f"The page: {out}")
+
+
+def _tell(messages: tuple[str, ...]) -> None:
+    for message in messages:
+        typer.echo(f"note: {message}", err=True)
+
+
+def _write_json(path: Path | None, content: Any) -> None:
+    from unskew.files import write_atomically
+
+    if path is not None:
+        write_atomically(path, json.dumps(content, indent=2, allow_nan=False).encode())

@@ -1,0 +1,20 @@
+"""Tables on a terminal, or in a log."""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unskew.report.page import Table
+
+
+def show(table: "Table", title: str) -> None:
+    """Print a table with its title."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    shown = RichTable(*table.header, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for row in table.rows:
+        shown.add_row(*row)
+    # Off a terminal rich would fold the table to 80 columns; a log keeps whole lines.
+    Console(width=None if sys.stdout.isatty() else 140).print(shown)

@@ -1,0 +1,19 @@
+"""What the fitted weights say: effective sample size, tail, positivity, calibration, and what labels over-represent."""
+
+from unskew.diagnostics.checks import LEVELS, Finding, diagnose, percent
+from unskew.diagnostics.pareto import ParetoTail, pareto_tail
+from unskew.diagnostics.shifts import Shift, Unit, over_representation
+from unskew.diagnostics.size import effective_sample_size
+
+__all__ = [
+    "LEVELS",
+    "Finding",
+    "ParetoTail",
+    "Shift",
+    "Unit",
+    "diagnose",
+    "effective_sample_size",
+    "over_representation",
+    "pareto_tail",
+    "percent",
+]

@@ -1,0 +1,27 @@
+"""All that a report shows of a model, as one record that can be kept as JSON inside the model file."""
+
+from unskew.evidence.gather import gather_evidence
+from unskew.evidence.records import (
+    SHARES,
+    Curve,
+    Estimate,
+    Evidence,
+    Histogram,
+    Risk,
+    ThresholdRow,
+    Training,
+    threshold_table,
+)
+
+__all__ = [
+    "SHARES",
+    "Curve",
+    "Estimate",
+    "Evidence",
+    "Histogram",
+    "Risk",
+    "ThresholdRow",
+    "Training",
+    "gather_evidence",
+    "threshold_table",
+]

@@ -1,0 +1,141 @@
+"""Scores and weights of PU data, and the U-statistic that estimates of the AUC without negatives share."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from unskew.errors import NoEstimateWarning, TooFewLabeled
+from unskew.metrics.ranking import share_above
+from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels
+from unskew.weights import inverse_labeling_weight
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scores and weights; `everything` stands for p(x): all rows, or in the two-sample scenario the unlabeled."""
+
+    labeled: np.ndarray
+    unlabeled: np.ndarray
+    weight: np.ndarray
+    one_sample: bool
+
+    @property
+    def everything(self) -> np.ndarray:
+        return np.concatenate([self.labeled, self.unlabeled]) if self.one_sample else self.unlabeled
+
+    @property
+    def alpha(self) -> float:
+        """What turns the mean weight into the prior: the share of labeled rows; 1 for two samples (Eq. 105)."""
+        return len(self.labeled) / (len(self.labeled) + len(self.unlabeled)) if self.one_sample else 1.0
+
+
+def read_sample(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str, clip: float) -> Sample:
+    check_choice("scenario", scenario, SCENARIOS)
+    y, score, labeling_prob = (column_or_1d(each) for each in (y, score, labeling_prob))
+    check_consistent_length(y, score, labeling_prob)
+    check_array(score, ensure_2d=False, input_name="score")
+    labeled = check_labels(y)
+    if labeled.sum() < 2:
+        raise TooFewLabeled("an AUC without negatives needs at least two labeled instances, but there is one.")
+    if (~labeled).sum() < 2:
+        raise ValueError("an AUC without negatives needs at least two unlabeled instances, but there is one.")
+    prob = labeling_prob[labeled].astype(np.float64)
+    raised = np.maximum(prob, clip)
+    bad = np.flatnonzero(~((raised > 0) & np.isfinite(raised) & ((raised <= 1) | (scenario == "two-sample"))))
+    if bad.size:
+        raise ValueError(
+            "labeling_prob must lie in (0, 1] on every labeled row (a density ratio above 0 in the two-sample "
+            f"scenario), but {bad.size} of {prob.size} do not (first: {prob[bad[0]]} at row "
+            f"{np.flatnonzero(labeled)[bad[0]]}). "
+            "Pass clip=0.01 to raise those that are too small."
+        )
+    weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
+    score = score.astype(np.float64)
+    return Sample(score[labeled], score[~labeled], weight, scenario == "one-sample")
+
+
+def prior_and_label_freq(sample: Sample) -> tuple[float, float]:
+    """Prior and label frequency; a labeled instance is a positive one, so that the prior is at least alpha."""
+    raw = sample.alpha * float(sample.weight.mean())
+    if sample.one_sample:
+        prior = float(np.clip(raw, sample.alpha, 1))
+        return prior, sample.alpha / prior
+    return min(raw, 1.0), float("nan")
+
+
+def warn_that_nothing_can_be_told(sample: Sample) -> None:
+    warnings.warn(
+        "the estimated prior, alpha times the mean of confidence / labeling_prob, must be below 1 to tell an AUC, but "
+        f"it is {sample.alpha * float(sample.weight.mean()):.3g}: labeling probabilities are too small or confidence "
+        "is too high. The AUC is NaN. Estimate the labeling probability anew, or raise small ones with clip=.",
+        NoEstimateWarning,
+        stacklevel=3,
+    )
+
+
+def effective_size(weight: np.ndarray) -> float:
+    return float(weight.sum() ** 2 / np.sum(weight**2))
+
+
+def parts_of(sample: Sample) -> tuple[float, float]:
+    """The two means that the AUC is a function of: A = pi, and B = pi R_H."""
+    mean_weight_above = float(np.mean(sample.weight * share_above_labeled(sample)))
+    return sample.alpha * float(sample.weight.mean()), sample.alpha * mean_weight_above
+
+
+def auc_of(prior: float, weighted_risk: float) -> float:
+    return 1 - (weighted_risk / prior - prior / 2) / (1 - prior)
+
+
+def share_above_labeled(sample: Sample) -> np.ndarray:
+    """F_n of each labeled instance, the pair with itself left out as in Eq. (17)."""
+    above = share_above(sample.unlabeled, sample.labeled)
+    if not sample.one_sample:
+        return above
+    n = len(sample.labeled)
+    among_labeled = (n * share_above(sample.labeled, sample.labeled) - 0.5) / (n - 1)
+    return np.asarray(sample.alpha * among_labeled + (1 - sample.alpha) * above)
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What each row moves the estimated AUC by, times the number of rows: the projection of the U-statistic.
+
+    In the two-sample scenario the samples were drawn apart, and each has a part of its own.
+    """
+
+    labeled: np.ndarray
+    unlabeled: np.ndarray
+    one_sample: bool
+
+    def __sub__(self, other: "Influence") -> "Influence":
+        """Influence on the difference of two estimates from the same rows."""
+        return Influence(self.labeled - other.labeled, self.unlabeled - other.unlabeled, self.one_sample)
+
+    @property
+    def standard_error(self) -> float:
+        """Of the estimate that this is the influence on."""
+        if self.one_sample:
+            everything = np.concatenate([self.labeled, self.unlabeled])
+            return float(np.sqrt(everything.var(ddof=1) / len(everything)))
+        parts = (self.labeled, self.unlabeled)
+        return float(np.sqrt(sum(part.var(ddof=1) / len(part) for part in parts)))
+
+
+def influence_of(sample: Sample) -> Influence:
+    """Influence of each row on the AUC, by the delta method on its two means."""
+    prior, weighted_risk = parts_of(sample)
+    slope_prior = ((weighted_risk / prior**2 + 0.5) * (1 - prior) - (weighted_risk / prior - prior / 2)) / (
+        1 - prior
+    ) ** 2
+    slope_risk = -1 / (prior * (1 - prior))
+    own = sample.weight * (slope_prior + slope_risk * share_above_labeled(sample))
+    # The weight of the labeled instances that each row outranks: its part as the "any x" of a pair.
+    labeled, unlabeled = (
+        slope_risk * prior * (1 - share_above(sample.labeled, part, sample.weight))
+        for part in (sample.labeled, sample.unlabeled)
+    )
+    return Influence(own + labeled if sample.one_sample else own, unlabeled, sample.one_sample)

@@ -1,0 +1,122 @@
+"use strict";
+/* The threshold slider and the values under the pointer. Without this script the page shows the same numbers, at the
+   model's own cut and in the table. */
+(() => {
+  const source = document.getElementById("evidence");
+  const slider = document.getElementById("cut");
+  if (!source || !slider) return;
+  const evidence = JSON.parse(source.textContent);
+  const curve = evidence.curve;
+  const charts = [...document.querySelectorAll("svg[data-across]")];
+
+  const percent = (share) => {
+    const value = 100 * share;
+    return value.toFixed(value >= 9.95 || value === 0 ? 0 : value >= 0.995 ? 1 : 2) + "\u00a0%";
+  };
+  const write = (name, text, value) => {
+    const element = document.getElementById(name);
+    if (!element) return;
+    element.textContent = text;
+    if (value === null) element.removeAttribute("data-value");
+    else element.dataset.value = value;
+  };
+  const placeOf = (chart, place) => {
+    const [left, right, top, bottom] = ["left", "right", "top", "bottom"].map((side) => Number(chart.dataset[side]));
+    const across = curve[chart.dataset.across][place];
+    const up = curve[chart.dataset.up][place];
+    return [left + (right - left) * across, bottom - (bottom - top) * up];
+  };
+
+  const show = (place) => {
+    const flagged = curve.flagged[place];
+    const rows = Math.round(flagged * evidence.n_ranked);
+    write("chosen-flagged", percent(flagged), flagged);
+    write("chosen-rows", rows.toLocaleString("en-US"), rows);
+    write("chosen-precision", percent(curve.precision[place]), curve.precision[place]);
+    write("chosen-recall", percent(curve.tpr[place]), curve.tpr[place]);
+    write("chosen-fpr", percent(curve.fpr[place]), curve.fpr[place]);
+    const score = curve.threshold[place];
+    write("chosen-score", score === null ? "not known" : String(Number(score.toPrecision(4))), score);
+    slider.setAttribute(
+      "aria-valuetext",
+      `${percent(flagged)} flagged, precision ${percent(curve.precision[place])}, recall ${percent(curve.tpr[place])}`
+    );
+    for (const chart of charts) {
+      const [x, y] = placeOf(chart, place);
+      const dot = chart.querySelector(".chosen");
+      dot.setAttribute("cx", x);
+      dot.setAttribute("cy", y);
+    }
+  };
+
+  const nearest = (chart, event) => {
+    const box = chart.getBoundingClientRect();
+    const view = chart.viewBox.baseVal;
+    const x = ((event.clientX - box.left) * view.width) / box.width;
+    const y = ((event.clientY - box.top) * view.height) / box.height;
+    const first = Number(slider.min);
+    /* Precision jumps about while recall only grows: there the pointer means a recall. */
+    const upward = chart.dataset.up === "precision" ? 0.05 : 1;
+    let best = first;
+    let least = Infinity;
+    for (let place = first; place < curve.flagged.length; place += 1) {
+      const [left, top] = placeOf(chart, place);
+      const distance = (left - x) ** 2 + upward * (top - y) ** 2;
+      if (distance < least) [best, least] = [place, distance];
+    }
+    return best;
+  };
+
+  const watch = (chart) => {
+    const figure = chart.closest("figure");
+    const tip = document.createElement("div");
+    tip.className = "tip";
+    tip.hidden = true;
+    tip.setAttribute("aria-hidden", "true");
+    figure.append(tip);
+    const ring = chart.querySelector(".chosen").cloneNode();
+    ring.setAttribute("class", "ring");
+    ring.setAttribute("hidden", "");
+    chart.append(ring);
+    chart.addEventListener("pointermove", (event) => {
+      const place = nearest(chart, event);
+      const [x, y] = placeOf(chart, place);
+      const box = chart.getBoundingClientRect();
+      const frame = figure.getBoundingClientRect();
+      const left = box.left - frame.left + (x / chart.viewBox.baseVal.width) * box.width;
+      const top = box.top - frame.top + (y / chart.viewBox.baseVal.height) * box.height;
+      tip.replaceChildren();
+      for (const line of [
+        `flagged ${percent(curve.flagged[place])}`,
+        `precision ${percent(curve.precision[place])}`,
+        `recall ${percent(curve.tpr[place])}`,
+        `false positives ${percent(curve.fpr[place])}`,
+      ]) {
+        const row = document.createElement("div");
+        row.textContent = line;
+        tip.append(row);
+      }
+      tip.hidden = false;
+      const room = frame.width - tip.offsetWidth - 4;
+      tip.style.left = `${Math.max(4, Math.min(left + 12, room))}px`;
+      const above = top - tip.offsetHeight - 10;
+      tip.style.top = `${above > 4 ? above : top + 14}px`;
+      ring.setAttribute("cx", x);
+      ring.setAttribute("cy", y);
+      ring.removeAttribute("hidden");
+    });
+    chart.addEventListener("pointerleave", () => {
+      tip.hidden = true;
+      ring.setAttribute("hidden", "");
+    });
+    chart.addEventListener("click", (event) => {
+      slider.value = nearest(chart, event);
+      show(Number(slider.value));
+    });
+  };
+
+  document.getElementById("control").hidden = false;
+  slider.addEventListener("input", () => show(Number(slider.value)));
+  charts.forEach(watch);
+  show(Number(slider.value));
+})();

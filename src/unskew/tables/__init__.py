@@ -1,0 +1,48 @@
+"""Tables: a CSV or Parquet file in, features, labels and confidence out, and scored rows back to a file.
+
+A file is read as it is written: every column of a CSV file is text, a column of a Parquet file has the file's type.
+What a column *is* (numeric, boolean, categorical, date) is decided from all its values (`infer_schema`), kept as data
+(`Schema`, `Encoder`), and every later file is read by it, so that no batch of rows can be taken for something else.
+
+Messages count rows from 1 and do not count the header. Lines of a file, where they are named, are counted from 1 with
+the header.
+
+Importing this package loads polars; nothing else of unskew does.
+"""
+
+from unskew.errors import MissingExtra, TableError
+
+try:
+    import polars  # noqa: F401
+except ImportError as error:
+    raise MissingExtra("reading tables needs polars. Install it: pip install 'unskew[tables]'") from error
+
+from unskew.tables.batches import read_batches
+from unskew.tables.encoding import Encoder, Tally
+from unskew.tables.inference import infer_schema
+from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
+from unskew.tables.matching import check_columns, check_frame
+from unskew.tables.reading import count_rows, open_table, read_table
+from unskew.tables.schema import Column, LeftOut, Schema
+from unskew.tables.writing import TableWriter
+
+__all__ = [
+    "Column",
+    "Encoder",
+    "LeftOut",
+    "Schema",
+    "TableError",
+    "TableWriter",
+    "Tally",
+    "check_columns",
+    "check_frame",
+    "count_rows",
+    "infer_schema",
+    "open_table",
+    "read_batches",
+    "read_confidence",
+    "read_labels",
+    "read_table",
+    "read_truth",
+    "require_both_kinds",
+]

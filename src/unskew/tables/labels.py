@@ -1,0 +1,162 @@
+"""Columns with a meaning of their own: labels, confidence, true classes.
+
+Rows in messages are counted from 1, the header not counted; `first_row` is the number of the frame's first row in the
+file, for frames that are a part of it.
+"""
+
+import numpy as np
+import polars as pl
+
+from unskew.errors import TableError
+from unskew.tables.values import clean, to_booleans, to_numbers
+from unskew.tables.wording import StrPath, no_column, rows, shown, start
+
+SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
+
+
+def read_labels(
+    frame: pl.DataFrame,
+    column: str,
+    *,
+    blank_is_unlabeled: bool = False,
+    path: StrPath | None = None,
+    first_row: int = 1,
+) -> np.ndarray:
+    """Labels as int8: 1 where labeled positive, 0 where unlabeled.
+
+    Parameters
+    ----------
+    column : str
+        Column of 1/0, true/false, yes/no, y/n or t/f, in any case, with spaces around or without.
+    blank_is_unlabeled : bool
+        Whether a blank field (or NA and the like) means unlabeled; else it is an error.
+
+    Raises
+    ------
+    TableError
+        If there is no such column, or it holds anything else.
+    """
+    series = _column(frame, column, path)
+    labels, present = _read_binary(series, "label", path, first_row)
+    blank = ~present
+    if blank.any() and not blank_is_unlabeled:
+        raise TableError(
+            f"{start(path)}the label column {shown(column)} must say {SPELLINGS} in every row, but "
+            f"{rows(int(blank.sum()))} of {len(series):,} are blank (first: row {first_row + int(blank.argmax()):,}). "
+            "If blank means unlabeled, say so with --blank-is-unlabeled."
+        )
+    return labels
+
+
+def require_both_kinds(labels: np.ndarray, column: str, *, path: StrPath | None = None) -> None:
+    """Refuse labels of which none, one or all are positive, in words about the column.
+
+    Raises
+    ------
+    TableError
+        If fewer than two rows are labeled, or all are.
+    """
+    n_labeled = int(np.count_nonzero(labels))
+    name = f"{start(path)}the label column {shown(column)}"
+    if n_labeled < 2:
+        found = "none is" if n_labeled == 0 else f"only row {int(np.argmax(labels)) + 1:,} is"
+        raise TableError(
+            f"{name} must mark at least two rows as labeled, but of {rows(len(labels))} {found}. Mark the known "
+            "positives with 1; five is a sensible least."
+        )
+    if n_labeled == len(labels):
+        raise TableError(
+            f"{name} must leave rows unlabeled, but all {len(labels):,} are labeled. Add rows whose class is unknown: "
+            "ranking needs something to rank the labeled ones against."
+        )
+
+
+def read_truth(frame: pl.DataFrame, column: str, *, path: StrPath | None = None, first_row: int = 1) -> np.ndarray:
+    """True classes as int8, 1 positive and 0 negative, spelled as labels are.
+
+    Raises
+    ------
+    TableError
+        If there is no such column, a row has no class, or all rows have the same.
+    """
+    series = _column(frame, column, path)
+    truth, present = _read_binary(series, "truth", path, first_row)
+    blank = ~present
+    if blank.any():
+        raise TableError(
+            f"{start(path)}the truth column {shown(column)} must tell the class of every row, but "
+            f"{rows(int(blank.sum()))} of {len(series):,} are blank (first: row {first_row + int(blank.argmax()):,}). "
+            "Leave out rows whose class is unknown."
+        )
+    if truth.min() == truth.max():
+        raise TableError(
+            f"{start(path)}the truth column {shown(column)} must hold both classes, but all {len(truth):,} rows are "
+            f"{truth[0]}. An AUC needs positives and negatives: take rows of both."
+        )
+    return truth
+
+
+def read_confidence(
+    frame: pl.DataFrame, column: str, labels: np.ndarray, *, path: StrPath | None = None, first_row: int = 1
+) -> np.ndarray:
+    """Confidence as float64 in [0, 1], NaN where `labels` is 0; values of unlabeled rows are not looked at.
+
+    Raises
+    ------
+    TableError
+        If there is no such column, if on a labeled row a value is missing, no number or outside [0, 1], or all are 0.
+    """
+    series = _column(frame, column, path)
+    labeled = np.asarray(labels) == 1
+    name = f"{start(path)}the confidence column {shown(column)}"
+    cleaned = clean(series)
+    values, present = to_numbers(cleaned).to_numpy(), cleaned.is_not_null().to_numpy()
+
+    def told(bad: np.ndarray, must: str, what: str, way_out: str) -> None:
+        bad = bad & labeled
+        if bad.any():
+            first = int(bad.argmax())
+            found = "nothing" if not present[first] else shown(series[first])
+            raise TableError(
+                f"{name} must {must} on every labeled row, but {int(bad.sum()):,} of {int(labeled.sum()):,} {what} "
+                f"(first: {found} at row {first_row + first:,}). {way_out}"
+            )
+
+    told(~present, "have a value", "have none", "Fill it in, or mark these rows as unlabeled.")
+    told(
+        np.isnan(values), "be a number", "are none", "Map words to numbers in [0, 1] that keep their order (high: 0.9)."
+    )
+    told(
+        ~((values >= 0) & (values <= 1)),
+        "lie in [0, 1]",
+        "do not",
+        "Map another scale into [0, 1] by any strictly increasing function (percent: divide by 100); the best ranking "
+        "stays the same.",
+    )
+    if labeled.any() and not values[labeled].any():
+        raise TableError(
+            f"{name} must be above 0 on some labeled row, but all {int(labeled.sum()):,} are 0. A confidence of 0 says "
+            "that the row is certainly not positive: give the column with the true confidence."
+        )
+    return np.where(labeled, values, np.nan)
+
+
+def _column(frame: pl.DataFrame, column: str, path: StrPath | None) -> pl.Series:
+    if column not in frame.columns:
+        raise TableError(no_column(path, column, frame.columns))
+    return frame[column]
+
+
+def _read_binary(series: pl.Series, role: str, path: StrPath | None, first_row: int) -> tuple[np.ndarray, np.ndarray]:
+    """Zeros and ones, 0 where blank, and the mask of what is not blank."""
+    cleaned = clean(series)
+    truth, present = to_booleans(cleaned), cleaned.is_not_null().to_numpy()
+    strange = present & truth.is_null().to_numpy()
+    if strange.any():
+        first = int(strange.argmax())
+        raise TableError(
+            f"{start(path)}the {role} column {shown(series.name)} must say {SPELLINGS}, but "
+            f"{rows(int(strange.sum()))} of {len(series):,} say something else (first: {shown(series[first])} at row "
+            f"{first_row + first:,}). Write 1 and 0, or give another column."
+        )
+    return truth.fill_null(False).to_numpy().astype(np.int8), present

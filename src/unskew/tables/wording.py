@@ -1,0 +1,49 @@
+"""How messages name files, columns, rows and values."""
+
+import os
+
+from unskew.errors import closest_name
+
+StrPath = str | os.PathLike[str]
+LONGEST_VALUE = 60
+
+
+def shown(value: object) -> str:
+    """Value in double quotes if it is text, shortened if it is long.
+
+    Examples
+    --------
+    >>> print(shown("high"), shown(1.5), shown(None))
+    "high" 1.5 nothing
+    """
+    if value is None:
+        return "nothing"
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    text = str(value)
+    if not isinstance(value, str):
+        return text
+    text = text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    return '"' + text.replace("\r", "\\r").replace("\n", "\\n") + '"'
+
+
+def start(path: StrPath | None) -> str:
+    """File at the start of a message; nothing if it is not known."""
+    return "" if path is None else f"{os.fspath(path)}: "
+
+
+def rows(count: int) -> str:
+    """Count of rows with its noun."""
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def listed(names: list[str], most: int = 8) -> str:
+    """Names in double quotes, the first few of them."""
+    more = len(names) - most
+    return ", ".join(shown(name) for name in names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def no_column(path: StrPath | None, name: str, known: list[str]) -> str:
+    """Sentence that a column is not there, with what is."""
+    hint = closest_name(name, known).replace("'", '"')
+    return f"{start(path)}there must be a column {shown(name)}, but there is none.{hint} There are: {listed(known)}."

@@ -1,0 +1,151 @@
+"""Which method for this table? All of them, by cross-validation on the biased labels alone."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unskew.metrics import OutOfFold, auc, out_of_fold, sar_auc
+from unskew.metrics.paired import paired_difference
+from unskew.rankers import method_card, methods
+from unskew.report.comparison_page import Compared, recommend
+from unskew.workflow.data import LabeledTable
+from unskew.workflow.fitting import Training, folds_for
+
+NEAR = 0.02
+"""A recommendation within so much of the best true AUC counts as right."""
+RESAMPLES = 200
+CLIP = 0.01
+"""Least labeling probability, as in training."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods by their estimated AUC, the best first.
+
+    Attributes
+    ----------
+    compared : tuple of Compared
+    recommended, reason : str
+    right : str or None
+        Where the truth is known, how good the recommendation was.
+    right_share : float or None
+        Share of resampled tables in which it would have been within 0.02 of the best.
+    """
+
+    compared: tuple[Compared, ...]
+    recommended: str
+    reason: str
+    right: str | None
+    right_share: float | None
+
+
+def compare_table(
+    table: LabeledTable,
+    training: Training,
+    names: Sequence[str] = (),
+    *,
+    n_folds: int | None = None,
+    truth: np.ndarray | None = None,
+    verbose: bool = True,
+) -> Comparison:
+    """Cross-validate methods on the same folds and judge them by the same labeling probability.
+
+    Parameters
+    ----------
+    table : LabeledTable
+        With confidence.
+    training : Training
+    names : sequence of str
+        Methods; all, if empty.
+    n_folds : int, optional
+        At most half the number of labeled rows.
+    truth : int array of shape (n,), optional
+        True classes, to see how good the recommendation is; no method sees them.
+    verbose : bool
+        Show progress bars, on a terminal.
+    """
+    assert table.confidence is not None
+    names = tuple(dict.fromkeys(names)) or methods()
+    honest, seconds = {}, {}
+    for name in names:
+        start = time.perf_counter()
+        honest[name] = out_of_fold(
+            training.ranker(len(table.y), name),
+            table.X,
+            table.y,
+            table.confidence,
+            n_folds=folds_for(int(table.y.sum())) if n_folds is None else n_folds,
+            random_state=training.seed,
+            verbose=verbose,
+        )
+        seconds[name] = time.perf_counter() - start
+    return judge(table, honest, seconds, truth)
+
+
+def judge(
+    table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, float], truth: np.ndarray | None
+) -> Comparison:
+    """Rank methods by what models that did not see a row said of it."""
+    estimates = {
+        name: sar_auc(table.y, each.score, table.confidence, each.labeling_prob, clip=CLIP)
+        for name, each in honest.items()
+    }
+    order = sorted(honest, key=lambda name: -estimates[name].unclipped)
+    best = order[0]
+    compared = []
+    for name in order:
+        low = high = None
+        if name != best:
+            scores = honest[name].score, honest[best].score
+            _, low, high = paired_difference(table.y, *scores, table.confidence, honest[best].labeling_prob, CLIP)
+        compared.append(
+            Compared(
+                name=name,
+                table_name=method_card(name).table_name,
+                auc=estimates[name].auc,
+                low=estimates[name].low,
+                high=estimates[name].high,
+                prior=estimates[name].prior,
+                seconds=seconds[name],
+                true_auc=None if truth is None else float(auc(truth, honest[name].score)),
+                difference_low=low,
+                difference_high=high,
+            )
+        )
+    recommended, reason = recommend(compared)
+    if truth is None:
+        return Comparison(tuple(compared), recommended, reason, None, None)
+    share = _right_share(table, honest, truth)
+    return Comparison(tuple(compared), recommended, reason, _how_right(compared, recommended, share), share)
+
+
+def _how_right(compared: list[Compared], recommended: str, share: float) -> str:
+    true = {each.name: each.true_auc or 0.0 for each in compared}
+    best = max(true, key=lambda name: true[name])
+    return (
+        f"By the true classes, {best} is the best with an AUC of {true[best]:.3f}, and the recommended {recommended} "
+        f"has {true[recommended]:.3f}. In {share:.0%} of {RESAMPLES} resampled tables the method with the highest "
+        f"estimate would have been within {NEAR:g} of the best."
+    )
+
+
+def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.ndarray) -> float:
+    """Share of bootstrap samples of the rows in which the highest estimate is near the best true AUC."""
+    assert table.confidence is not None
+    rng = np.random.RandomState(0)
+    right = 0
+    for _ in range(RESAMPLES):
+        rows = rng.randint(len(truth), size=len(truth))
+        if table.y[rows].sum() < 2 or len(set(truth[rows])) < 2:
+            continue
+        parts = table.y[rows], table.confidence[rows]
+        estimates = {
+            name: sar_auc(parts[0], each.score[rows], parts[1], each.labeling_prob[rows], clip=CLIP).unclipped
+            for name, each in honest.items()
+        }
+        true = {name: float(auc(truth[rows], each.score[rows])) for name, each in honest.items()}
+        chosen = max(estimates, key=lambda name: estimates[name])
+        right += true[chosen] >= max(true.values()) - NEAR
+    return right / RESAMPLES

@@ -1,0 +1,83 @@
+"""How good is a model on other rows: by the truth where it is known, and without negatives where it is not."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unskew.metrics import SarAUC, auc, out_of_fold_labeling, sar_auc
+from unskew.tables import check_frame, read_confidence, read_labels, read_table, read_truth
+from unskew.workflow.fitting import LEAST_LABELED, folds_for
+from unskew.workflow.model import TableModel
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """AUC of a model on a file.
+
+    Attributes
+    ----------
+    n_rows, n_labeled : int
+    estimate : SarAUC or None
+        Estimated without negatives; None without confidence.
+    true_auc : float or None
+    covered : bool or None
+        Whether the interval of the estimate has the true AUC in it.
+    messages : tuple of str
+        What a user should know of the file.
+    """
+
+    n_rows: int
+    n_labeled: int
+    estimate: SarAUC | None
+    true_auc: float | None
+    covered: bool | None
+    messages: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data; what is not a number is null."""
+        content = asdict(self)
+        if self.estimate is not None:
+            content["estimate"] = {
+                name: None if isinstance(value, float) and np.isnan(value) else value
+                for name, value in asdict(self.estimate).items()
+            }
+        return content
+
+
+def evaluate_file(
+    model: TableModel,
+    path: Path,
+    label: str,
+    confidence: str | None = None,
+    truth: str | None = None,
+    *,
+    blank_is_unlabeled: bool = False,
+) -> Evaluation:
+    """Score a labeled file and judge the ranking.
+
+    The labeling probability is estimated on the file itself, out of folds: labels may be given differently there, and
+    that of the model fits its training rows closer than new ones (decision 7). With too few labels it is the model's.
+    """
+    if confidence is None and truth is None:
+        raise ValueError(
+            "to judge a ranking, each label must have a confidence, or the true classes must be known, but neither was "
+            "given. Pass --confidence COLUMN or --truth COLUMN."
+        )
+    frame = read_table(path)
+    aside = [name for name in (label, confidence, truth, *model.source.aside) if name is not None]
+    messages = [*check_frame(model.schema, frame, path, ignore=aside), *model.encoder.unseen(frame)]
+    y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
+    X = model.encoder.transform(frame)
+    score = model.ranker.decision_function(X)
+    estimate = None
+    if confidence is not None:
+        values = read_confidence(frame, confidence, y, path=path)
+        enough = y.sum() >= LEAST_LABELED and model.ranker.scenario == "one-sample"
+        prob = out_of_fold_labeling(X, y, n_folds=folds_for(int(y.sum())), random_state=0) if enough else None
+        prob = model.ranker.labeling_prob(X) if prob is None else prob
+        estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
+    true = None if truth is None else float(auc(read_truth(frame, truth, path=path), score))
+    covered = None if true is None or estimate is None else bool(estimate.low <= true <= estimate.high)
+    return Evaluation(len(y), int(y.sum()), estimate, true, covered, tuple(messages))

@@ -1,0 +1,158 @@
+"""From a labeled table to a model with an honest estimate of how good it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from unskew.diagnostics import Unit
+from unskew.evidence import Evidence, gather_evidence
+from unskew.metrics import out_of_fold
+from unskew.rankers import Ranker, make
+from unskew.tables import Column, Schema
+from unskew.workflow.data import LabeledTable
+from unskew.workflow.model import Source, TableModel
+
+FOLDS = 5
+LEAST_LABELED = 4
+"""Labeled rows without which nothing can be cross-validated: two folds with two each."""
+STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH = 8, 64, 1024
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a ranker is trained from a table; the defaults suit a few hundred rows as well as millions.
+
+    Attributes
+    ----------
+    method : str
+    seed : int
+    epochs, learning_rate, network
+        As for every method.
+    prior : float or None
+        Share of positives, where it is known.
+    """
+
+    method: str = "conf-auc"
+    seed: int = 0
+    epochs: int = 200
+    learning_rate: float = 3e-4
+    network: str = "mlp"
+    prior: float | None = None
+
+    def check(self, *, has_confidence: bool, names: Sequence[str] = ()) -> None:
+        """Refuse what cannot be carried out, before any file is read."""
+        if self.epochs < 1:
+            raise ValueError(f"--epochs must be at least 1, but it is {self.epochs}.")
+        for name in names or (self.method,):
+            self.ranker(LARGEST_BATCH, name).check_request(np.ones(1) if has_confidence else None)
+
+    def ranker(self, n_rows: int, method: str | None = None, **options: Any) -> Ranker:
+        """An unfitted ranker for a table of so many rows."""
+        return make(
+            self.method if method is None else method,
+            network=self.network,
+            max_epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            batch_size=batch_size_for(n_rows),
+            prior=self.prior,
+            random_state=self.seed,
+            **options,
+        )
+
+
+def batch_size_for(n_rows: int) -> int:
+    """Rows per step: small tables get enough steps in an epoch to learn from, large ones the paper's batches."""
+    return int(np.clip(n_rows // STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH))
+
+
+def folds_for(n_labeled: int) -> int:
+    """Folds that leave two labeled rows in each."""
+    return min(FOLDS, n_labeled // 2)
+
+
+def fit_table(
+    table: LabeledTable,
+    training: Training,
+    *,
+    validation: LabeledTable | None = None,
+    estimate: bool = True,
+    verbose: bool = True,
+) -> TableModel:
+    """Fit on all rows, and judge by cross-validation on the same rows.
+
+    Parameters
+    ----------
+    table : LabeledTable
+    training : Training
+    validation : LabeledTable, optional
+        Rows that choose the epoch; else some are held out.
+    estimate : bool
+        Whether to cross-validate at all.
+    verbose : bool
+        Show progress bars, on a terminal.
+    """
+    ranker = training.ranker(len(table.y), verbose=verbose)
+    held_out = None
+    if validation is not None:
+        held_out = validation.X, validation.y, validation.confidence
+    ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
+    source = Source(
+        file=table.path.name,
+        label=table.label,
+        confidence=table.confidence_column,
+        excluded=tuple(table.excluded),
+        n_rows=len(table.y),
+        n_labeled=int(table.y.sum()),
+        made=Source.today(),
+    )
+    evidence = _evidence(table, ranker, training, verbose) if estimate else None
+    return TableModel(ranker, table.schema, table.encoder, source, evidence)
+
+
+def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: bool) -> Evidence | None:
+    n_labeled = int(table.y.sum())
+    if table.confidence is None or n_labeled < LEAST_LABELED:
+        return None
+    honest = out_of_fold(
+        clone(ranker).set_params(verbose=False),
+        table.X,
+        table.y,
+        table.confidence,
+        n_folds=folds_for(n_labeled),
+        random_state=training.seed,
+        verbose=verbose,
+    )
+    return gather_evidence(
+        y=table.y,
+        score=honest.score,
+        confidence=table.confidence,
+        labeling_prob=honest.labeling_prob,
+        clip=ranker.clip,
+        scenario=ranker.scenario,
+        X=table.X,
+        feature_names=table.encoder.feature_names,
+        feature_columns=table.encoder.feature_columns,
+        feature_units=feature_units(table.schema),
+        ranker=ranker,
+    )
+
+
+def feature_units(schema: Schema) -> list[Unit]:
+    """How each feature reads in the table itself: numbers and dates were standardized, the rest are shares."""
+    units = []
+    for column in schema.columns:
+        units += [Unit("share")] * len(column.categories)
+        if column.low < column.high:
+            units.append(_unit_of_values(column))
+        if column.n_missing:
+            units.append(Unit("share"))
+    return units
+
+
+def _unit_of_values(column: Column) -> Unit:
+    if column.kind == "boolean":
+        return Unit("share")
+    return Unit("date" if column.kind == "date" else "number", column.mean, column.std)

@@ -1,0 +1,133 @@
+"""Tables that appear whole or not at all."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odd_tables import odd_table
+from unskew.tables import TableError, TableWriter, count_rows, read_table
+
+ENDINGS = [".csv", ".csv.gz", ".tsv", ".parquet", ".pq"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_batches_become_one_table(tmp_path, ending):
+    frame = pl.DataFrame({"id": ["a,b", 'q"q', "x\ny", "tab\t", None] * 20, "score": [str(i) for i in range(100)]})
+    with TableWriter(tmp_path / f"out{ending}") as writer:
+        for batch in frame.iter_slices(13):
+            writer.write(batch)
+        assert not (tmp_path / f"out{ending}").exists()
+    assert read_table(tmp_path / f"out{ending}").equals(frame)
+    assert os.listdir(tmp_path) == [f"out{ending}"]
+
+
+def write_and_raise(path, error):
+    with TableWriter(path) as writer:
+        writer.write(pl.DataFrame({"a": [1]}))
+        raise error
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("before", [None, b"old"])
+def test_after_an_error_nothing_is_left(tmp_path, ending, before):
+    path = tmp_path / f"out{ending}"
+    if before is not None:
+        path.write_bytes(before)
+    with pytest.raises(KeyboardInterrupt):
+        write_and_raise(path, KeyboardInterrupt)
+    assert os.listdir(tmp_path) == ([] if before is None else [path.name])
+    assert before is None or path.read_bytes() == before
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_file_keeps_the_usual_permissions(tmp_path, ending):
+    path = tmp_path / f"out{ending}"
+    with TableWriter(path) as writer:
+        writer.write(pl.DataFrame({"a": [1]}))
+    (tmp_path / "usual").touch()
+    assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_no_rows_are_a_file_all_the_same(tmp_path, ending):
+    with TableWriter(tmp_path / f"out{ending}"):
+        pass
+    assert (tmp_path / f"out{ending}").exists()
+
+
+def test_where_nothing_can_be_written_is_told(tmp_path):
+    with pytest.raises(TableError, match=r"must end in .csv, .csv.gz, .tsv, .tsv.gz or .parquet, .pq, but it does not"):
+        TableWriter(tmp_path / "out.xlsx")
+    (tmp_path / "out.csv").mkdir()
+    with pytest.raises(TableError, match="there must be no folder of this name"):
+        TableWriter(tmp_path / "out.csv")
+    for name in ("none/out.csv", "none/out.parquet"):
+        with (
+            pytest.raises(TableError, match="out.* must be writable, but it is not: No such file"),
+            TableWriter(tmp_path / name),
+        ):
+            pass
+
+
+def test_nested_columns_go_to_parquet_only(tmp_path):
+    frame = pl.DataFrame({"tags": [["a"], ["b", "c"]]})
+    with (
+        pytest.raises(TableError, match='column "tags" is of type List.*write to a .parquet file'),
+        TableWriter(tmp_path / "o.csv") as writer,
+    ):
+        writer.write(frame)
+    with TableWriter(tmp_path / "o.parquet") as writer:
+        writer.write(frame)
+    assert os.listdir(tmp_path) == ["o.parquet"]
+
+
+def test_all_frames_have_the_same_columns(tmp_path):
+    with TableWriter(tmp_path / "o.csv") as writer:
+        writer.write(pl.DataFrame({"a": [1]}))
+        with pytest.raises(TypeError, match="all frames must have the columns"):
+            writer.write(pl.DataFrame({"b": [1]}))
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
+@pytest.mark.parametrize("batches", [1, 40])
+def test_a_full_disk_is_told_and_nothing_left(tmp_path, name, batches):
+    script = f"""
+        import errno, resource, signal
+        import numpy as np, polars as pl
+        from unskew.tables import TableWriter
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        limit = 1 << 20
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        rng = np.random.default_rng(0)
+        try:
+            with TableWriter({str(tmp_path / name)!r}) as writer:
+                for _ in range({batches}):
+                    writer.write(pl.DataFrame({{"a": rng.normal(size=4 * limit // 8 // {batches})}}))
+        except OSError as error:
+            print(error)
+            assert error.errno == errno.EFBIG
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{tmp_path / name}: the table must be written whole, but that failed: ")
+    assert "File too large" in done.stdout
+    assert "Nothing was left behind" in done.stdout
+    assert os.listdir(tmp_path) == []
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(ENDINGS))
+def test_odd_tables_go_round(tmp_path_factory, seed, ending):
+    folder = tmp_path_factory.mktemp("odd")
+    frame = read_table(odd_table(seed).write(folder))
+    path = folder / f"out{ending}"
+    with TableWriter(path) as writer:
+        for batch in frame.iter_slices(7):
+            writer.write(batch)
+    assert read_table(path).equals(frame)
+    assert count_rows(path) == frame.height

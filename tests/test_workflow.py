@@ -1,0 +1,201 @@
+"""From a file to a model, a ranked list, an estimate and a page, by the commands that an analyst types."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import unskew
+from toy_table import toy_frame, write_toy
+from unskew.cli import app
+from unskew.metrics import auc
+from unskew.workflow.fitting import batch_size_for, folds_for
+from unskew.workflow.model import TableModel
+
+COLUMNS = ["--label", "known", "--confidence", "risk"]
+ASIDE = ["--exclude", "truth", "--exclude", "case"]
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """Folder with a file to fit on, one to score, the model and its results as JSON."""
+    folder = tmp_path_factory.mktemp("fitted")
+    write_toy(folder / "cases.csv", 900)
+    write_toy(folder / "new.csv", 700, seed=1)
+    write_toy(folder / "new.parquet", 700, seed=1)
+    told = run(
+        *("fit", folder / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 60),
+        *("--out", folder / "model.unskew", "--json", folder / "fit.json"),
+    )
+    return folder, told.output
+
+
+def test_fit_shows_the_data_and_what_was_found(fitted):
+    folder, told = fitted
+    for word in ("cases.csv: 900 rows", "age", "numeric", "categorical", "date", "AUC", "share of positives"):
+        assert word in told
+    content = json.loads((folder / "fit.json").read_text())
+    assert content["source"]["n_rows"] == 900
+    estimate = content["evidence"]["estimate"]
+    assert f"{estimate['auc']:.3f}" in told
+    assert 0.5 < estimate["low"] <= estimate["auc"] <= estimate["high"] <= 1
+
+
+def test_a_model_file_gives_back_the_same_scores_and_evidence(fitted):
+    folder, _ = fitted
+    model = TableModel.load(folder / "model.unskew")
+    assert model.evidence.to_json() == json.loads((folder / "fit.json").read_text())["evidence"]
+    assert model.source.excluded == ("truth", "case")
+    frame = toy_frame(700, seed=1)
+    assert auc(frame["truth"].to_numpy(), model.score(frame)) > 0.8
+    again = unskew.load(folder / "model.unskew")  # as any other model
+    assert (again.decision_function(model.encoder.transform(frame)) == model.score(frame)).all()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_score_keeps_ids_in_order_and_adds_score_and_rank(fitted, tmp_path, suffix):
+    folder, _ = fitted
+    out = tmp_path / f"ranked{suffix}"
+    run("score", folder / "model.unskew", folder / f"new{suffix}", "--id", "case", "--out", out)
+    ranked = pl.read_csv(out) if suffix == ".csv" else pl.read_parquet(out)
+    frame = toy_frame(700, seed=1)
+    assert ranked.columns == ["case", "score", "rank"]
+    assert ranked["case"].to_list() == frame["case"].to_list()
+    expected = TableModel.load(folder / "model.unskew").score(frame)
+    assert ranked["score"].to_numpy() == pytest.approx(expected, abs=1e-6)
+    best = ranked.sort("rank")["score"].to_numpy()
+    assert (np.diff(best) <= 0).all()
+    assert ranked["rank"].min() == 1
+
+
+def test_without_ids_the_row_number_is_kept(fitted, tmp_path):
+    folder, _ = fitted
+    run("score", folder / "model.unskew", folder / "new.csv", "--out", tmp_path / "ranked.csv")
+    assert pl.read_csv(tmp_path / "ranked.csv")["row"].to_list() == list(range(1, 701))
+
+
+def test_evaluate_beside_the_truth(fitted, tmp_path):
+    folder, _ = fitted
+    arguments = ["evaluate", folder / "model.unskew", folder / "new.csv", *COLUMNS, "--truth", "truth"]
+    told = run(*arguments, "--json", tmp_path / "result.json").output
+    content = json.loads((tmp_path / "result.json").read_text())
+    frame = toy_frame(700, seed=1)
+    score = TableModel.load(folder / "model.unskew").score(frame)
+    assert content["true_auc"] == pytest.approx(auc(frame["truth"].to_numpy(), score))
+    assert f"{content['true_auc']:.3f}" in told
+    low, high = (content["estimate"][name] for name in ("low", "high"))
+    assert content["covered"] == (low <= content["true_auc"] <= high)
+
+
+def test_evaluate_needs_confidence_or_truth(fitted):
+    folder, _ = fitted
+    arguments = ["evaluate", folder / "model.unskew", folder / "new.csv", "--label", "known"]
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert "neither was given" in str(result.exception)
+    told = run(*arguments, "--truth", "truth").output
+    assert "true AUC" in told
+
+
+def test_report_shows_what_the_model_knows(fitted, tmp_path):
+    folder, _ = fitted
+    run("report", folder / "model.unskew", "--out", tmp_path / "page.html", "--json", tmp_path / "page.json")
+    page = (tmp_path / "page.html").read_text()
+    assert "cases.csv" in page
+    assert not re.search(r'(src|href)="(https?:)?//', page)
+    evidence = json.loads((tmp_path / "page.json").read_text())["evidence"]
+    assert f"{evidence['estimate']['auc']:.3f}" in page
+
+
+def test_compare_recommends_and_tells_how_right_that_was(fitted, tmp_path):
+    folder, _ = fitted
+    arguments = ["compare", folder / "cases.csv", *COLUMNS, "--exclude", "case", "--methods", "conf-auc,ntc, puauc"]
+    told = run(*arguments, "--truth", "truth", "--epochs", 20, "--folds", 3, "--out", tmp_path / "out").output
+    content = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    aucs = [each["auc"] for each in content["compared"]]
+    assert sorted(aucs, reverse=True) == aucs
+    assert {each["name"] for each in content["compared"]} == {"conf-auc", "ntc", "puauc"}
+    assert max(each["true_auc"] for each in content["compared"]) > 0.6
+    assert content["recommended"] in told
+    assert 0 <= content["right_share"] <= 1
+    assert "resampled" in " ".join(told.split())
+    assert content["reason"].split(".")[0] in " ".join((tmp_path / "out" / "index.html").read_text().split())
+
+
+def test_without_confidence_there_is_a_ranking_but_no_estimate(tmp_path):
+    write_toy(tmp_path / "cases.csv", 400)
+    arguments = ["fit", tmp_path / "cases.csv", "--label", "known", "--exclude", "risk", *ASIDE, "--epochs", 5]
+    told = run(*arguments, "--method", "puauc", "--out", tmp_path / "model.unskew").output
+    assert "not known" in told
+    run("score", tmp_path / "model.unskew", tmp_path / "cases.csv", "--out", tmp_path / "ranked.csv")
+    run("report", tmp_path / "model.unskew", "--out", tmp_path / "page.html")
+
+
+def test_rows_that_choose_the_epoch_may_come_from_a_file(tmp_path):
+    write_toy(tmp_path / "cases.csv", 400)
+    write_toy(tmp_path / "other.csv", 300, seed=3)
+    arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 5, "--out", tmp_path / "m.unskew"]
+    run(*arguments, "--validation", tmp_path / "other.csv")
+    model = TableModel.load(tmp_path / "m.unskew")
+    run(*arguments)
+    assert not np.array_equal(model.score(toy_frame()), TableModel.load(tmp_path / "m.unskew").score(toy_frame()))
+
+
+def test_the_same_seed_gives_the_same_model(tmp_path):
+    write_toy(tmp_path / "cases.csv", 400)
+    scores = []
+    for seed in (0, 0, 1):
+        out = tmp_path / "model.unskew"
+        run("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 3, "--seed", seed, "--out", out)
+        scores.append(TableModel.load(out).score(toy_frame()))
+    assert (scores[0] == scores[1]).all()
+    assert not np.array_equal(scores[0], scores[2])
+
+
+def test_batches_and_folds_suit_the_table():
+    assert [batch_size_for(n) for n in (100, 800, 4000, 10**6)] == [64, 100, 500, 1024]
+    assert [folds_for(n) for n in (4, 9, 10, 1000)] == [2, 4, 5, 5]
+
+
+# Wrong requests
+
+
+def command(*arguments, cwd, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "unskew", *(str(each) for each in arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **environment},
+    )
+
+
+def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
+    """One process for each way out of the program; what is wrong with tables is tested where they are read."""
+    folder, _ = fitted
+    cases = {
+        ("fit", "nothing.csv", *COLUMNS): "nothing.csv",
+        ("fit", folder / "cases.csv", "--label", "unknown"): '"unknown"|unknown',
+        ("fit", folder / "cases.csv", *COLUMNS, "--method", "conf"): "there is no method 'conf'",
+        ("fit", folder / "cases.csv", *COLUMNS, "--out", tmp_path / "no" / "m"): "there is no folder",
+        ("score", folder / "cases.csv", folder / "new.csv"): "no model file of unskew",
+        ("score", folder / "model.unskew", folder / "new.csv", "--id", "cass"): "cass",
+    }
+    for arguments, message in cases.items():
+        result = command(*arguments, cwd=tmp_path)
+        assert result.returncode == 2, arguments
+        assert "Traceback" not in result.stderr
+        assert re.search(message, result.stderr), result.stderr
+        assert list(tmp_path.iterdir()) == []
