@@ -6,9 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
+import unskew
 from unskew.datasets import toy
 from unskew.errors import NoEstimateWarning
-from unskew.metrics import auc, mean_over_priors, not_worse_than_best, paired_t_test, sar_auc, sar_curves
+from unskew.metrics import (
+    auc,
+    mean_over_priors,
+    not_worse_than_best,
+    out_of_fold,
+    paired_t_test,
+    sar_auc,
+    sar_curves,
+)
 
 DIRECTION = np.array([1.0, 0.3])
 
@@ -195,3 +204,16 @@ def test_an_impossible_prior_is_told_instead_of_an_auc(interval):
 def test_one_unlabeled_row_is_too_few():
     with pytest.raises(ValueError, match="at least two unlabeled instances, but there is one"):
         sar_auc([1, 1, 0], [3.0, 2, 1], [0.9, 0.8, 0.1], [0.5, 0.5, 2.0], "two-sample")
+
+
+def test_a_labeling_probability_that_is_known_is_not_estimated_again():
+    data = toy.draw(300, random_state=0)
+    arguments = data.X, data.labeled, data.confidence
+    quick = {"network": "linear", "max_epochs": 1, "random_state": 0}
+    options = {"n_folds": 2, "random_state": 0}
+    first = out_of_fold(unskew.make("puauc", **quick), *arguments, **options)
+    other = out_of_fold(unskew.make("ntc", **quick), *arguments, **options)
+    assert (other.labeling_prob == first.labeling_prob).all()
+    again = out_of_fold(unskew.make("ntc", **quick), *arguments, **options, labeling_prob=first.labeling_prob)
+    assert (again.score == other.score).all()
+    assert again.labeling_prob is first.labeling_prob

@@ -43,6 +43,7 @@ def out_of_fold(
     confidence: Any,
     *,
     labeling: Any = None,
+    labeling_prob: np.ndarray | None = None,
     n_folds: int = 5,
     random_state: Any = None,
     verbose: bool = False,
@@ -58,6 +59,9 @@ def out_of_fold(
     labeling : classifier, optional
         Estimates the labeling probability; by default a random forest. It is not the ranker's own, so that two rankers
         are judged by the same weights.
+    labeling_prob : array of shape (n,), optional
+        What an earlier call estimated with the same data, folds and state, for another ranker; it is not estimated
+        again.
     n_folds : int
         At most half the number of labeled instances, so that each fold is left with two.
     random_state : int, RandomState or None
@@ -84,16 +88,17 @@ def out_of_fold(
     labeling = clone(DEFAULT_LABELING if labeling is None else labeling)
     if "random_state" in labeling.get_params():
         labeling.set_params(random_state=int(rng.randint(2**31 - 1)))
-    score, divisor = np.empty(len(y)), np.empty(len(y))
+    score, divisor = np.empty(len(y)), np.empty(len(y)) if labeling_prob is None else labeling_prob
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(np.zeros(len(y)), y)
     with progress_bar(f"cross-validating {estimator.name}", n_folds, shown=verbose) as step:
         for inside, outside in folds:
             seen, new = _safe_indexing(X, inside), _safe_indexing(X, outside)
             model = clone(estimator).fit(seen, y[inside], confidence=confidence[inside])
             score[outside] = rankdata(model.decision_function(new)) / (len(outside) + 1)
-            prob = labeling.fit(_flat(seen), y[inside]).predict_proba(_flat(new))[:, 1]
-            alpha = float(np.mean(y[inside] == 1))
-            divisor[outside] = prob if estimator.scenario == "one-sample" else ratio_from_odds(prob, alpha)
+            if labeling_prob is None:
+                prob = labeling.fit(_flat(seen), y[inside]).predict_proba(_flat(new))[:, 1]
+                alpha = float(np.mean(y[inside] == 1))
+                divisor[outside] = prob if estimator.scenario == "one-sample" else ratio_from_odds(prob, alpha)
             step()
     return OutOfFold(score, divisor)
 

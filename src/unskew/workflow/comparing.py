@@ -68,14 +68,18 @@ def compare_table(
     """
     assert table.confidence is not None
     names = tuple(dict.fromkeys(names)) or methods()
-    honest, seconds = {}, {}
+    honest: dict[str, OutOfFold] = {}
+    seconds: dict[str, float] = {}
     for name in names:
+        # The same folds and the same forest for all: what it says of each row is asked once.
+        known = next((each.labeling_prob for each in honest.values()), None)
         start = time.perf_counter()
         honest[name] = out_of_fold(
             training.ranker(len(table.y), name),
             table.X,
             table.y,
             table.confidence,
+            labeling_prob=known,
             n_folds=folds_for(int(table.y.sum())) if n_folds is None else n_folds,
             random_state=training.seed,
             verbose=verbose,
