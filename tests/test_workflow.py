@@ -15,7 +15,8 @@ import unskew
 from toy_table import toy_frame, write_toy
 from unskew.cli import app
 from unskew.metrics import auc
-from unskew.workflow.fitting import batch_size_for, folds_for
+from unskew.metrics.crossval import default_labeling
+from unskew.workflow.fitting import batch_size_for, epochs_for, folds_for
 from unskew.workflow.model import TableModel
 
 COLUMNS = ["--label", "known", "--confidence", "risk"]
@@ -166,6 +167,8 @@ def test_the_same_seed_gives_the_same_model(tmp_path):
 def test_batches_and_folds_suit_the_table():
     assert [batch_size_for(n) for n in (100, 800, 4000, 10**6)] == [64, 100, 500, 1024]
     assert [folds_for(n) for n in (4, 9, 10, 1000)] == [2, 4, 5, 5]
+    assert [epochs_for(n) for n in (100, 100_000, 10**6, 10**8)] == [200, 200, 20, 5]
+    assert [default_labeling(n).max_samples for n in (1000, 10**6)] == [None, 20_000]
 
 
 # Wrong requests

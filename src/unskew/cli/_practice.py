@@ -19,7 +19,7 @@ Confidence = Annotated[
 Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means: not labeled.")]
 Exclude = Annotated[list[str] | None, Option(help="Column that is not to be used; may be repeated.")]
 Seed = Annotated[int, Option(help="Seed of everything random.")]
-Epochs = Annotated[int, Option(help="At most so many passes over the data.")]
+Epochs = Annotated[int | None, Option(help="At most so many passes over the data; by default as its size needs.")]
 Json = Annotated[Path | None, Option("--json", help="Write the results to this file as JSON.")]
 
 
@@ -35,7 +35,7 @@ def fit(
     ] = None,
     prior: Annotated[float | None, Option(help="Share of positives, where it is known.")] = None,
     blank_is_unlabeled: Blank = False,
-    epochs: Epochs = 200,
+    epochs: Epochs = None,
     estimate: Annotated[bool, Option(help="Cross-validate to say how good the model is; five more trainings.")] = True,
     out: Annotated[Path, Option(help="Model file to write.")] = Path("model.unskew"),
     seed: Seed = 0,
@@ -127,7 +127,7 @@ def compare(
     truth: Annotated[str | None, Option(help="Column with the true classes, where they are known.")] = None,
     exclude: Exclude = None,
     blank_is_unlabeled: Blank = False,
-    epochs: Epochs = 200,
+    epochs: Epochs = None,
     seed: Seed = 0,
     out: Annotated[Path, Option(help="Folder for the page and the results as JSON.")] = Path("comparison"),
 ) -> None:

@@ -18,6 +18,8 @@ from unskew.validation import check_confidence, check_labels
 
 DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
 """Fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7)."""
+LARGEST_TREE_SAMPLE = 20_000
+"""Rows that each tree of the forest is grown on, at most: more would take long and change little."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def out_of_fold(
             "Lower n_folds."
         )
     rng = check_random_state(random_state)
-    labeling = clone(DEFAULT_LABELING if labeling is None else labeling)
+    labeling = default_labeling(len(y)) if labeling is None else clone(labeling)
     if "random_state" in labeling.get_params():
         labeling.set_params(random_state=int(rng.randint(2**31 - 1)))
     score, divisor = np.empty(len(y)), np.empty(len(y)) if labeling_prob is None else labeling_prob
@@ -103,10 +105,16 @@ def out_of_fold(
     return OutOfFold(score, divisor)
 
 
+def default_labeling(n_rows: int) -> RandomForestClassifier:
+    """An unfitted forest for a table of so many rows."""
+    sample = LARGEST_TREE_SAMPLE if n_rows > 2 * LARGEST_TREE_SAMPLE else None
+    return clone(DEFAULT_LABELING).set_params(max_samples=sample)
+
+
 def out_of_fold_labeling(X: Any, y: np.ndarray, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
     """Labeling probability of every row by forests fitted on the other folds, for rows that a ranker scored anew."""
     rng = check_random_state(random_state)
-    forest = clone(DEFAULT_LABELING).set_params(random_state=int(rng.randint(2**31 - 1)))
+    forest = default_labeling(len(y)).set_params(random_state=int(rng.randint(2**31 - 1)))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng)
     return np.asarray(cross_val_predict(forest, _flat(X), y, cv=folds, method="predict_proba")[:, 1])
 

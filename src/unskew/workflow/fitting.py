@@ -19,6 +19,8 @@ FOLDS = 5
 LEAST_LABELED = 4
 """Labeled rows without which nothing can be cross-validated: two folds with two each."""
 STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH = 8, 64, 1024
+STEPS, LEAST_EPOCHS, MOST_EPOCHS = 20_000, 5, 200
+"""Steps after which a large table has taught what it has to teach, about, and the epochs that this may mean."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,9 @@ class Training:
     ----------
     method : str
     seed : int
-    epochs, learning_rate, network
+    epochs : int or None
+        At most so many; None takes 200 for tables of usual size and fewer for very large ones.
+    learning_rate, network
         As for every method.
     prior : float or None
         Share of positives, where it is known.
@@ -37,14 +41,14 @@ class Training:
 
     method: str = "conf-auc"
     seed: int = 0
-    epochs: int = 200
+    epochs: int | None = None
     learning_rate: float = 3e-4
     network: str = "mlp"
     prior: float | None = None
 
     def check(self, *, has_confidence: bool, names: Sequence[str] = ()) -> None:
         """Refuse what cannot be carried out, before any file is read."""
-        if self.epochs < 1:
+        if self.epochs is not None and self.epochs < 1:
             raise ValueError(f"--epochs must be at least 1, but it is {self.epochs}.")
         for name in names or (self.method,):
             self.ranker(LARGEST_BATCH, name).check_request(np.ones(1) if has_confidence else None)
@@ -54,7 +58,7 @@ class Training:
         return make(
             self.method if method is None else method,
             network=self.network,
-            max_epochs=self.epochs,
+            max_epochs=epochs_for(n_rows) if self.epochs is None else self.epochs,
             learning_rate=self.learning_rate,
             batch_size=batch_size_for(n_rows),
             prior=self.prior,
@@ -66,6 +70,12 @@ class Training:
 def batch_size_for(n_rows: int) -> int:
     """Rows per step: small tables get enough steps in an epoch to learn from, large ones the paper's batches."""
     return int(np.clip(n_rows // STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH))
+
+
+def epochs_for(n_rows: int) -> int:
+    """Passes over the rows: the paper's number, but for tables of which each pass is many steps."""
+    steps = -(-n_rows // batch_size_for(n_rows))
+    return int(np.clip(STEPS // steps, LEAST_EPOCHS, MOST_EPOCHS))
 
 
 def folds_for(n_labeled: int) -> int:
