@@ -115,6 +115,24 @@ def test_a_damaged_line_is_told_with_its_number(tmp_path, line):
         store.rows()
 
 
+def test_a_full_disk_is_told_and_spoils_no_other_line(tmp_path, monkeypatch):
+    store, (first, second) = Store(tmp_path, "table1"), QUICK.settings()[:2]
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, content: write(handle, content[:20]))
+    with pytest.raises(OSError, match="the disk is full"):
+        store.append(row_of(first))
+    monkeypatch.undo()
+    with store.lock():  # as any run begins
+        store.append(row_of(second))
+    assert list(store.finished()) == [second]
+
+
+def test_draws_of_two_priors_have_little_in_common():
+    one, other = (Draw(Setting("toy", "ntc", prior, 0.1, 0, max_epochs=1)).split for prior in (0.1, 0.2))
+    shared = {row.tobytes() for row in one.train.X} & {row.tobytes() for row in other.train.X}
+    assert len(shared) < 1500  # 5,000 of 40,000 rows each
+
+
 def test_a_second_run_in_the_same_folder_is_kept_away(tmp_path):
     first, second = Store(tmp_path, "table1"), Store(tmp_path, "table1")
     with first.lock():
@@ -225,7 +243,8 @@ def test_each_variation_changes_the_result_and_none_at_its_neutral_value():
     ]
     plain, *rows = run_settings([variant(), *(variant(**change) for change in changes)])
     for change, row in zip(changes, rows, strict=True):
-        assert row["weights"] != plain["weights"], change
+        assert row["validation_risk"] != plain["validation_risk"], change
+        assert ("weights" in row) == ("labeling_noise" not in change)
     (again,) = run_settings([variant(clip=0.01, power=1.0, confidence_noise=0.0, labeling_noise=0.0)])
     assert settings_and_results([again]) == settings_and_results([plain])
 
@@ -236,14 +255,17 @@ def test_the_true_class_never_reaches_a_fit(monkeypatch):
     original = unskew.rankers.Ranker.fit
 
     def spy(self, X, y, confidence=None, **options):
-        seen.append((self.name, np.asarray(y).sum(), np.isnan(confidence).sum(), set(options)))
+        _, held_out, held_out_confidence = options["validation"]
+        counts = np.asarray(y).sum(), np.isnan(confidence).sum()
+        held_out_counts = np.asarray(held_out).sum(), np.isnan(held_out_confidence).sum()
+        seen.append((self.name, counts, held_out_counts, set(options)))
         return original(self, X, y, confidence=confidence, **options)
 
     monkeypatch.setattr(unskew.rankers.Ranker, "fit", spy)
     run_settings(QUICK.only(seeds=1).settings())
     assert [name for name, *_ in seen] == ["ntc", "conf-auc", "puauc"]  # the labeling network once for all
-    for _, n_labeled, n_without_confidence, options in seen:
-        assert (n_labeled, n_without_confidence, options) == (8, 392, {"validation"})
+    for _, counts, held_out_counts, options in seen:  # a tenth of the 80 and 60 positives, and nothing of the others
+        assert (counts, held_out_counts, options) == ((8, 392), (6, 294), {"validation"})
 
 
 # Killed at any moment

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -14,10 +15,12 @@ from typer.testing import CliRunner
 import unskew
 from toy_table import toy_frame, write_toy
 from unskew.cli import app
-from unskew.metrics import auc
+from unskew.metrics import OutOfFold, auc
 from unskew.metrics.crossval import default_labeling
+from unskew.workflow.comparing import choose
 from unskew.workflow.fitting import batch_size_for, epochs_for, folds_for
 from unskew.workflow.model import TableModel
+from unskew.workflow.telling import model_html
 
 COLUMNS = ["--label", "known", "--confidence", "risk"]
 ASIDE = ["--exclude", "truth", "--exclude", "case"]
@@ -166,9 +169,54 @@ def test_the_same_seed_gives_the_same_model(tmp_path):
 
 def test_batches_and_folds_suit_the_table():
     assert [batch_size_for(n) for n in (100, 800, 4000, 10**6)] == [64, 100, 500, 1024]
-    assert [folds_for(n) for n in (4, 9, 10, 1000)] == [2, 4, 5, 5]
+    assert [folds_for(np.arange(2000) < n) for n in (3, 4, 9, 10, 1000, 1996, 1999)] == [1, 2, 4, 5, 5, 2, 0]
     assert [epochs_for(n) for n in (100, 100_000, 10**6, 10**8)] == [200, 200, 20, 5]
     assert [default_labeling(n).max_samples for n in (1000, 10**6)] == [None, 20_000]
+
+
+def test_where_the_data_cannot_tell_the_papers_method_is_recommended(monkeypatch):
+    rng = np.random.RandomState(0)
+    y = (np.arange(400) < 40).astype(int)
+    confidence = np.where(y == 1, 0.8, np.nan)
+    score = y + rng.normal(size=400)
+    near = OutOfFold(score + 0.01 * rng.normal(size=400), np.full(400, 0.4))
+    far = OutOfFold(rng.normal(size=400), np.full(400, 0.4))
+    best = OutOfFold(score, np.full(400, 0.4))
+    estimates = {"ntc": 0.9, "conf-auc": 0.89}
+    assert choose(estimates, {"ntc": best, "conf-auc": near}, y, confidence) == "conf-auc"
+    assert choose(estimates, {"ntc": best, "conf-auc": far}, y, confidence) == "ntc"
+    assert choose({"ntc": 0.9, "pg": 0.8}, {"ntc": best, "pg": near}, y, confidence) == "ntc"
+
+
+def test_almost_all_rows_labeled_gives_a_model_without_an_estimate(tmp_path):
+    frame = toy_frame(200).with_columns(known=pl.Series([1] * 197 + [0] * 3), risk=pl.lit(0.5))
+    frame.write_csv(tmp_path / "cases.csv")
+    told = run("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--out", tmp_path / "m").output
+    assert "not known" in told
+
+
+def test_names_that_look_like_markup_stay_names(tmp_path):
+    toy_frame(200).rename({"level": "[/]", "age": "[red]age"}).write_csv(tmp_path / "cases.csv")
+    arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--no-estimate"]
+    told = run(*arguments, "--out", tmp_path / "m").output
+    assert "[/]" in told
+    assert "[red]age" in told
+
+
+def test_the_page_shows_the_versions_that_made_the_model(fitted, tmp_path):
+    folder, _ = fitted
+    model = replace(TableModel.load(folder / "model.unskew"), written_with={"unskew": "0.0.9", "torch": "1.2.3"})
+    assert "1.2.3" in model_html(model)
+
+
+def test_few_labels_and_no_labeling_model_to_fall_back_on(tmp_path):
+    frame = write_toy(tmp_path / "cases.csv", 300)
+    arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--method", "nnpu", "--prior", 0.3, "--no-estimate"]
+    run(*arguments, "--epochs", 1, "--out", tmp_path / "m")
+    known = np.cumsum(frame["known"].to_numpy()) * frame["known"].to_numpy()
+    frame.with_columns(known=pl.Series(((known > 0) & (known < 4)).astype(int))).write_csv(tmp_path / "few.csv")
+    result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "m"), str(tmp_path / "few.csv"), *COLUMNS])
+    assert "at least 4 must be labeled, but 3 of 300 are" in str(result.exception)
 
 
 # Wrong requests

@@ -50,7 +50,8 @@ def fit(
     from unskew.workflow.fitting import Training, fit_table
     from unskew.workflow.telling import data_table, estimates_table, model_json
 
-    require_writable(out)
+    require_writable(out, data, validation)
+    require_writable(as_json, data, validation, out)
     training = Training(method=method, seed=seed, epochs=epochs, prior=prior)
     training.check(has_confidence=confidence is not None)
     table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
@@ -84,7 +85,7 @@ def score(
     from unskew.workflow.model import TableModel
     from unskew.workflow.ranking import score_file
 
-    require_writable(out)
+    require_writable(out, model, data)
     loaded = TableModel.load(model)
     with progress_bar("scoring", count_rows(data), shown=True) as step:
         ranked = score_file(loaded, data, out, id_columns or (), step=lambda n: step(n=n))
@@ -106,10 +107,12 @@ def evaluate(
 
     Example: unskew evaluate cases.unskew later.csv --label known --confidence severity
     """
+    from unskew.files import require_writable
     from unskew.workflow.evaluating import evaluate_file
     from unskew.workflow.model import TableModel
     from unskew.workflow.telling import evaluation_table
 
+    require_writable(as_json, model, data)
     loaded = TableModel.load(model)
     result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
     _tell(result.messages)
@@ -135,13 +138,14 @@ def compare(
 
     Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
     """
-    from unskew.files import write_atomically
+    from unskew.files import require_folder, write_atomically
     from unskew.tables import read_truth
     from unskew.workflow.comparing import compare_table
     from unskew.workflow.data import read_labeled
     from unskew.workflow.fitting import Training
     from unskew.workflow.telling import comparison_html, comparison_json, comparison_table
 
+    require_folder(out)
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
     training = Training(seed=seed, epochs=epochs)
     training.check(has_confidence=True, names=names)
@@ -154,7 +158,7 @@ def compare(
     if result.right:
         typer.echo(result.right)
     out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "comparison.json", json.dumps(comparison_json(result), indent=2).encode())
+    write_atomically(out / "comparison.json", json.dumps(comparison_json(result), indent=2, allow_nan=False).encode())
     write_atomically(out / "index.html", comparison_html(table, result).encode())
     typer.echo(f"The page: {out / 'index.html'}")
 
@@ -171,7 +175,8 @@ def report(
     from unskew.workflow.model import TableModel
     from unskew.workflow.telling import model_html, model_json
 
-    require_writable(out)
+    require_writable(out, model)
+    require_writable(as_json, model, out)
     loaded = TableModel.load(model)
     write_atomically(out, model_html(loaded).encode())
     _write_json(as_json, model_json(loaded))

@@ -11,10 +11,11 @@ def show(table: "Table", title: str) -> None:
     """Print a table with its title."""
     from rich import box
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table as RichTable
 
-    shown = RichTable(*table.header, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    shown = RichTable(*map(escape, table.header), title=escape(title), title_justify="left", box=box.SIMPLE_HEAD)
     for row in table.rows:
-        shown.add_row(*row)
+        shown.add_row(*map(escape, row))  # brackets in a name are no markup
     # Off a terminal rich would fold the table to 80 columns; a log keeps whole lines.
     Console(width=None if sys.stdout.isatty() else 140).print(shown)

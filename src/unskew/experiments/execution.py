@@ -47,7 +47,7 @@ class Draw:
             raw,
             prior=setting.prior,
             label_freq=setting.label_freq,
-            rng=check_random_state(setting.seed),
+            rng=_draw_generator(setting),
             sizes=sizes_of(setting.dataset),
             trainer=trainer,
             selection=setting.selection,
@@ -68,6 +68,7 @@ class Draw:
             "labeling_seconds": round(labeling_seconds, 4),
             "best_epoch": ranker.best_epoch_,
             "epochs": len(ranker.history_),
+            "validation_risk": ranker.history_[ranker.best_epoch_].validation_risk,
             "n_labeled": int(split.train.y.sum()),
             "n_train": len(split.train.y),
             **_weights(ranker, split.train),
@@ -147,6 +148,11 @@ def _noisy_labeling(lender: Ranker, setting: Setting) -> Any:
     return NoisyLabeling(lender.labeling_, setting.labeling_noise, _noise_generator(setting, 1))
 
 
+def _draw_generator(setting: Setting) -> np.random.RandomState:
+    # Another draw for each prior: with the same one, most rows would be the same, and runs not independent.
+    return np.random.RandomState([setting.seed, round(1e6 * setting.prior)])
+
+
 def _noise_generator(setting: Setting, purpose: int) -> np.random.RandomState:
     # The same noise in units of its deviation at every level: levels then differ in nothing else.
     return np.random.RandomState([setting.seed, purpose])
@@ -154,7 +160,7 @@ def _noise_generator(setting: Setting, purpose: int) -> np.random.RandomState:
 
 def _weights(ranker: Ranker, train: Labeled) -> Row:
     """Weights of the labeled training instances, for the method of the paper."""
-    if ranker.name != "conf-auc":
+    if ranker.name != "conf-auc" or isinstance(ranker.labeling, NoisyLabeling):  # the noise is gone when it was used
         return {}
     labeled = train.y == 1
     prob = ranker.labeling_prob(train.X[labeled])

@@ -1,12 +1,15 @@
 """Carry out a plan: what is missing of it, on several cores, each result kept as soon as it is there."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
 
 from unskew.experiments.plans import Plan
 from unskew.experiments.settings import Setting
@@ -14,8 +17,6 @@ from unskew.experiments.store import Row, Store
 from unskew.progress import Step, progress_bar
 
 POLL_SECONDS = 0.5
-FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
-"""What may go wrong in one run without a reason to give up the others. A full disk (OSError) is one."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +89,27 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
     """Carry out settings that share a draw; returns messages of those that failed."""
     from unskew.experiments.execution import Draw
 
+    # Whatever goes wrong in one run, perhaps in a method of the user's own, is no reason to give up the others; a disk
+    # that is full is one.
     try:
         draw = Draw(group[0])
-    except FAILURES as error:
-        return [f"{_title(setting)}: {error}" for setting in group]
+    except OSError:
+        raise
+    except Exception as error:
+        return [f"{_title(setting)}: {_words(error)}" for setting in group]
     failed = []
     for setting in group:
         try:
             keep(draw.row(setting))
-        except FAILURES as error:
-            failed.append(f"{_title(setting)}: {error}")
+        except OSError:
+            raise
+        except Exception as error:
+            failed.append(f"{_title(setting)}: {_words(error)}")
     return failed
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: {error}"
 
 
 def _title(setting: Setting) -> str:
@@ -117,6 +128,11 @@ def _run_in_processes(
             for _ in range(count.new_lines()):
                 step()
         return [message for future in futures for message in future.result()]
+    except BrokenProcessPool:
+        raise MemoryError(
+            "a process of the run was ended from outside, perhaps for want of memory. What was finished is kept: start "
+            "the run again, with fewer --jobs."
+        ) from None
     except BaseException:
         # What is asked to stop stops now: a group may take an hour, and what it has finished is on disk.
         for process in list((pool._processes or {}).values()):
@@ -159,7 +175,15 @@ _parent = 0
 def _start_worker(parent: int, imports: tuple[Path, ...]) -> None:
     global _parent
     _parent = parent
+    Thread(target=_end_without_parent, daemon=True).start()
     import_files(imports)
+
+
+def _end_without_parent() -> None:
+    """A worker that waits for work would outlive a parent that was killed."""
+    while os.getppid() == _parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _work(group: list[Setting], store: Store) -> list[str]:
@@ -204,6 +228,6 @@ def import_files(paths: Iterable[Path]) -> None:
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except Exception as error:
             del sys.modules[name]
-            raise
+            raise ValueError(f"{path} must run without an error, but it ended with {error!r}. Mend it.") from error

@@ -1,5 +1,6 @@
 """Rows of results on disk: one JSON object a line, appended as runs finish and never rewritten."""
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from unskew.experiments.plans import PLANS
 from unskew.experiments.settings import Setting
 from unskew.files import write_atomically
 
@@ -41,7 +43,9 @@ class Store:
         # One write at the end of the file is never mixed with that of another process.
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
-            os.write(handle, line.encode())
+            content = line.encode()
+            if os.write(handle, content) < len(content):  # half a line ends the run, and the next one takes it out
+                raise OSError(errno.ENOSPC, f"{self.path} must be written to, but the disk is full. Make room.")
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -50,7 +54,7 @@ class Store:
         """Take over rows of these settings that another plan in the same folder has already; returns how many."""
         missing = set(wanted) - self.finished().keys()
         adopted = 0
-        for other in sorted(self.folder.glob("*.jsonl")):
+        for other in (self.folder / f"{plan}.jsonl" for plan in PLANS):
             for row in _read(other) if other != self.path else ():
                 if (setting := Setting.of_row(row)) in missing:
                     missing.remove(setting)

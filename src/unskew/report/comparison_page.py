@@ -43,7 +43,9 @@ class Compared:
 
 
 def recommend(compared: Sequence[Compared]) -> tuple[str, str]:
-    """The method with the highest estimated AUC, and a reason in one or two sentences.
+    """The method that the others are compared with, or that of the highest estimate; and a reason.
+
+    Where exactly one method has no difference, it is the one that the others were compared with.
 
     Examples
     --------
@@ -56,6 +58,14 @@ def recommend(compared: Sequence[Compared]) -> tuple[str, str]:
     if not math.isfinite(_known(best.auc, math.nan)):
         return best.name, (
             "No method's AUC could be estimated, so that none is better than another by these data; the first is named."
+        )
+    reference = [each for each in compared if each.difference_low is None]
+    if len(reference) == 1 and reference[0] is not best and _may_be_as_good(best):
+        chosen = reference[0]
+        return chosen.name, (
+            f"{best.name} has the highest AUC estimated without negatives, {auc_text(best.auc)}, but these data cannot "
+            f"tell {chosen.name} ({auc_text(chosen.auc)}) from it. {chosen.name} assumes the least of how labels were "
+            "given, and is the better bet then."
         )
     reason = f"{best.name} has the highest AUC estimated without negatives, {auc_text(best.auc)}"
     others = [each for each in compared if each is not best]

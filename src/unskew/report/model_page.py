@@ -80,8 +80,9 @@ def _no_evidence() -> str:
     return section(
         "headline",
         "How good is it?",
-        "<p>Nothing can be said of this model's AUC: it was fitted without confidence, or with too few labels to hold "
-        "some out. Fit it with a confidence column, and with more labels, to get estimates here.</p>",
+        "<p>Nothing can be said of this model's AUC: no estimate was asked for, or it was fitted without confidence, "
+        "or with too few labels to hold some out. Fit it with a confidence column, and with more labels, to get "
+        "estimates here.</p>",
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unskew.errors import TooFewLabeled
 from unskew.metrics import SarAUC, auc, out_of_fold_labeling, sar_auc
 from unskew.tables import check_frame, read_confidence, read_labels, read_table, read_truth
 from unskew.workflow.fitting import LEAST_LABELED, folds_for
@@ -74,10 +75,22 @@ def evaluate_file(
     estimate = None
     if confidence is not None:
         values = read_confidence(frame, confidence, y, path=path)
-        enough = y.sum() >= LEAST_LABELED and model.ranker.scenario == "one-sample"
-        prob = out_of_fold_labeling(X, y, n_folds=folds_for(int(y.sum())), random_state=0) if enough else None
-        prob = model.ranker.labeling_prob(X) if prob is None else prob
+        prob = _labeling_prob(model, X, y)
         estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
     true = None if truth is None else float(auc(read_truth(frame, truth, path=path), score))
-    covered = None if true is None or estimate is None else bool(estimate.low <= true <= estimate.high)
+    can_tell = true is not None and estimate is not None and not np.isnan(estimate.auc)
+    covered = bool(estimate.low <= true <= estimate.high) if can_tell else None  # type: ignore[union-attr, operator]
     return Evaluation(len(y), int(y.sum()), estimate, true, covered, tuple(messages))
+
+
+def _labeling_prob(model: TableModel, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    n_folds = folds_for(y)
+    if n_folds > 1 and model.ranker.scenario == "one-sample":
+        return out_of_fold_labeling(X, y, n_folds=n_folds, random_state=0)
+    if not hasattr(model.ranker, "labeling_"):
+        raise TooFewLabeled(
+            f"to estimate how likely rows are labeled, at least {LEAST_LABELED} must be labeled, but {int(y.sum())} of "
+            f"{len(y)} are, and the model, fitted with a known prior, has no estimate of its own. Label more, or pass "
+            "--truth alone."
+        )
+    return np.asarray(model.ranker.labeling_prob(X))

@@ -78,9 +78,10 @@ def epochs_for(n_rows: int) -> int:
     return int(np.clip(STEPS // steps, LEAST_EPOCHS, MOST_EPOCHS))
 
 
-def folds_for(n_labeled: int) -> int:
-    """Folds that leave two labeled rows in each."""
-    return min(FOLDS, n_labeled // 2)
+def folds_for(y: np.ndarray) -> int:
+    """Folds that leave two labeled rows, and two others, in each; below two there is nothing to cross-validate."""
+    n_labeled = int(np.sum(y))
+    return min(FOLDS, n_labeled // 2, (len(y) - n_labeled) // 2)
 
 
 def fit_table(
@@ -123,15 +124,15 @@ def fit_table(
 
 
 def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: bool) -> Evidence | None:
-    n_labeled = int(table.y.sum())
-    if table.confidence is None or n_labeled < LEAST_LABELED:
+    n_folds = folds_for(table.y)
+    if table.confidence is None or n_folds < 2:
         return None
     honest = out_of_fold(
         clone(ranker).set_params(verbose=False),
         table.X,
         table.y,
         table.confidence,
-        n_folds=folds_for(n_labeled),
+        n_folds=n_folds,
         random_state=training.seed,
         verbose=verbose,
     )

@@ -1,7 +1,8 @@
 """A ranker together with the table it was fitted on: its columns, how they became features, what was found."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,9 @@ class TableModel:
         Turns rows into features.
     source : Source
     evidence : Evidence or None
-        What cross-validation said of it; None without confidence.
+        What cross-validation said of it; None if it was not asked for, or could not be.
+    written_with : mapping of str to str
+        Versions that it was made with; of a model that was not saved yet those of now.
     """
 
     ranker: Ranker
@@ -59,6 +62,7 @@ class TableModel:
     encoder: Encoder
     source: Source
     evidence: Evidence | None
+    written_with: Mapping[str, str] = field(default_factory=dict)
 
     def score(self, frame: Any) -> np.ndarray:
         """Scores of the rows of a frame that was checked against the schema."""
@@ -88,8 +92,10 @@ class TableModel:
             )
         ranker = ranker_in(model, Path(path))
         try:
-            return cls(ranker, *_parts(notes))
-        except (KeyError, TypeError, ValueError) as error:
+            return cls(
+                ranker, *_parts(notes), {"unskew": model.header["library_version"], **model.header["written_with"]}
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelFileError(
                 f"{path} must say what the columns of its table were, but that part is not as this version writes it "
                 f"({error}). Fit again."

@@ -37,6 +37,7 @@ def score_file(
     step : callable
         Told how many rows have been scored since it was last called.
     """
+    ids = list(dict.fromkeys(ids))
     _check_names(ids)
     table = open_table(path)
     messages = [*table.notes, *check_columns(model.schema, table.columns, path, ignore=[*ids, *model.source.aside])]

@@ -17,7 +17,7 @@ from unskew.workflow.data import LabeledTable
 from unskew.workflow.evaluating import Evaluation
 from unskew.workflow.model import TableModel
 
-NOT_KNOWN = "not known: cross-validation takes a confidence and four labeled rows"
+NOT_KNOWN = "not known: not asked for, or there is no confidence, or too few rows are labeled"
 MOST_COLUMNS = 40
 """Columns shown before training; a table may have thousands."""
 
@@ -34,9 +34,7 @@ def data_table(table: LabeledTable) -> Table:
 def estimates_table(model: TableModel) -> Table:
     """What is known of a model without one negative label."""
     if model.evidence is None:
-        return Table(
-            ("what", "estimate"), [("AUC", f"{NOT_KNOWN}: cross-validation takes a confidence and four labeled rows")]
-        )
+        return Table(("what", "estimate"), [("AUC", NOT_KNOWN)])
     return _estimate_table(model.evidence.estimate)
 
 
@@ -76,7 +74,10 @@ def model_json(model: TableModel) -> dict[str, Any]:
 def comparison_json(result: Comparison) -> dict[str, Any]:
     """The comparison as plain data."""
     content = asdict(result)
-    content["compared"] = [asdict(each) for each in result.compared]
+    content["compared"] = [
+        {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in asdict(each).items()}
+        for each in result.compared
+    ]
     return content
 
 
@@ -102,7 +103,7 @@ def model_html(model: TableModel) -> str:
             data_facts=facts,
             schema=model.schema.describe(),
             left_out=[(each.name, each.reason) for each in model.schema.left_out],
-            versions=_versions(),
+            versions=dict(model.written_with) or _versions(),
             made=source.made,
         ),
         model.evidence,
