@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import torch
 from sklearn.utils import check_random_state
 
@@ -21,8 +22,9 @@ import unskew
 from unskew.metrics import auc
 from unskew.records import Sizes, Split
 from unskew.scenario import draw_split
+from unskew.tables import read_table
 from unskew.workflow.comparing import compare_table
-from unskew.workflow.data import read_labeled
+from unskew.workflow.data import LabeledTable, read_labeled
 from unskew.workflow.fitting import Training, fit_table
 from unskew.workflow.model import TableModel
 
@@ -40,13 +42,9 @@ def write_table(path: Path, split: Split) -> None:
 
 def true_auc(model: TableModel, split: Split, folder: Path) -> float:
     """AUC on the test part, which goes through a file as well."""
-    import polars as pl
-
     path = folder / "test.csv"
     frame = pl.DataFrame(split.test_X, schema=[f"x{number}" for number in range(split.test_X.shape[1])], orient="row")
     frame.write_csv(path)
-    from unskew.tables import read_table
-
     return float(auc(split.test_y, model.score(read_table(path))))
 
 
@@ -93,11 +91,11 @@ def main() -> None:
     print(f"covered: {covered} of {arguments.seeds}")
 
 
-def tell_comparison(table: object, split: Split, seed: int, names: list[str], folder: Path) -> None:
-    result = compare_table(table, Training(seed=seed), names)  # type: ignore[arg-type]
+def tell_comparison(table: LabeledTable, split: Split, seed: int, names: list[str], folder: Path) -> None:
+    result = compare_table(table, Training(seed=seed), names)
     true = {}
     for name in names:
-        model = fit_table(table, Training(method=name, seed=seed), estimate=False)  # type: ignore[arg-type]
+        model = fit_table(table, Training(method=name, seed=seed), estimate=False)
         true[name] = true_auc(model, split, folder)
     best = max(true, key=lambda name: true[name])
     order = ", ".join(f"{each.name} {each.auc:.3f} ({true[each.name]:.3f})" for each in result.compared)

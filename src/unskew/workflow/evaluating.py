@@ -78,8 +78,9 @@ def evaluate_file(
         prob = _labeling_prob(model, X, y)
         estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
     true = None if truth is None else float(auc(read_truth(frame, truth, path=path), score))
-    can_tell = true is not None and estimate is not None and not np.isnan(estimate.auc)
-    covered = bool(estimate.low <= true <= estimate.high) if can_tell else None  # type: ignore[union-attr, operator]
+    covered = None
+    if true is not None and estimate is not None and not np.isnan(estimate.auc):
+        covered = bool(estimate.low <= true <= estimate.high)
     return Evaluation(len(y), int(y.sum()), estimate, true, covered, tuple(messages))
 
 
