@@ -11,13 +11,12 @@ from unskew.diagnostics import (
     LEVELS,
     Unit,
     diagnose,
-    effective_sample_size,
     over_representation,
     pareto_tail,
     percent,
 )
 from unskew.diagnostics.checks import share_of_heaviest
-from unskew.weights import inverse_labeling_weight
+from unskew.weights import effective_sample_size, inverse_labeling_weight
 
 NAMES = [
     "effective-sample-size",

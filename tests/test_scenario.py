@@ -10,9 +10,10 @@ from unskew.networks import build_network
 from unskew.records import RawData
 from unskew.scenario import Sizes, draw_split
 from unskew.scenario.confidence import TRANSFORMS, noisy, odds_power, power
-from unskew.scenario.labeling_noise import LEAST_LABELING_PROB, NoisyLabeling
+from unskew.scenario.labeling_noise import NoisyLabeling
 from unskew.scenario.selection import select_confident
 from unskew.training import Trainer, new_generator
+from unskew.weights import CLIP
 
 
 def test_confident_positives_are_selected_by_the_odds_of_app_f4():
@@ -72,7 +73,7 @@ def test_noisy_labeling_is_the_exact_one_and_noise(shape):
     noise = labeling.predict_proba(X.reshape(300, -1))[:, 1] - exact.predict_proba(X)[:, 1]
     assert noise == pytest.approx(0.02 * np.random.RandomState(1).standard_normal(300), abs=1e-7)
     strong = NoisyLabeling(exact, 10.0, np.random.RandomState(1)).predict_proba(X)
-    assert strong[:, 1].min() == LEAST_LABELING_PROB
+    assert strong[:, 1].min() == CLIP
     assert strong.sum(axis=1) == pytest.approx(np.ones(300))
 
 

@@ -1,9 +1,14 @@
-"""Weights that undo the bias of the labels."""
+"""Weights that undo the bias of the labels, and what weighted instances are worth."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
+CLIP = 0.01
+"""Least labeling probability (Sec. 5.2)."""
 
-def inverse_labeling_weight(confidence: np.ndarray, labeling_prob: np.ndarray, clip: float = 0.01) -> np.ndarray:
+
+def inverse_labeling_weight(confidence: np.ndarray, labeling_prob: np.ndarray, clip: float = CLIP) -> np.ndarray:
     r"""Weight of each labeled instance: its confidence over its labeling probability.
 
     .. math:: w_n = \frac{r_n}{\max(\hat u_n, \tau)} \propto \frac{1}{e(x_n)}
@@ -24,3 +29,15 @@ def inverse_labeling_weight(confidence: np.ndarray, labeling_prob: np.ndarray, c
     array([ 3., 50.])
     """
     return np.asarray(confidence / np.maximum(labeling_prob, clip))
+
+
+def effective_sample_size(weight: np.ndarray | Sequence[float]) -> float:
+    """Number of equally weighted instances that these are worth, (sum w)^2 / sum w^2 (Kish); 0 if all weigh nothing.
+
+    Examples
+    --------
+    >>> effective_sample_size([2.0, 2.0, 0.0])
+    2.0
+    """
+    array = np.asarray(weight, dtype=np.float64)
+    return float(array.sum() ** 2 / np.sum(array**2)) if array.any() else 0.0

@@ -3,7 +3,6 @@
 from unskew.diagnostics.checks import LEVELS, Finding, diagnose, percent
 from unskew.diagnostics.pareto import ParetoTail, pareto_tail
 from unskew.diagnostics.shifts import Shift, Unit, over_representation
-from unskew.diagnostics.size import effective_sample_size
 
 __all__ = [
     "LEVELS",
@@ -12,7 +11,6 @@ __all__ = [
     "Shift",
     "Unit",
     "diagnose",
-    "effective_sample_size",
     "over_representation",
     "pareto_tail",
     "percent",

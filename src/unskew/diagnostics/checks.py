@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from unskew.diagnostics.pareto import LEAST_TAIL, pareto_tail
-from unskew.diagnostics.size import effective_sample_size
 from unskew.validation import SCENARIOS, check_choice
-from unskew.weights import inverse_labeling_weight
+from unskew.weights import effective_sample_size, inverse_labeling_weight
 
 GOOD, NOTE, WARNING = "good", "note", "warning"
 LEVELS = (GOOD, NOTE, WARNING)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import t as student
 
-from unskew.diagnostics.size import effective_sample_size
 from unskew.validation import check_choice
+from unskew.weights import effective_sample_size
 
 KINDS = ("number", "share", "date")
 FALSE_ALARM = 0.05

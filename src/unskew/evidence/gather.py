@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import t as student
 
-from unskew.diagnostics import Shift, Unit, diagnose, effective_sample_size, over_representation
+from unskew.diagnostics import Shift, Unit, diagnose, over_representation
 from unskew.errors import NoEstimateWarning
 from unskew.evidence.records import SHARES, Curve, Estimate, Evidence, Histogram, Number, Risk, Training, number
 from unskew.metrics import SarAUC, SarCurves, sar_auc, sar_curves
-from unskew.weights import inverse_labeling_weight
+from unskew.weights import effective_sample_size, inverse_labeling_weight
 
 MOST_POINTS = 200
 MOST_WEIGHTS = 2000

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from unskew.experiments.settings import CLIP, EPOCHS, Setting
+from unskew.experiments.settings import EPOCHS, Setting
+from unskew.weights import CLIP
 
 PRIORS = (0.05, 0.10, 0.15, 0.20)
 LABEL_FREQ = 0.1

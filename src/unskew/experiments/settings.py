@@ -4,11 +4,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from unskew.records import Sizes
+from unskew.weights import CLIP
 
 EPOCHS = 200
 """At most so many epochs (App. E.3)."""
-CLIP = 0.01
-"""Least labeling probability (Sec. 5.2)."""
 
 
 @dataclass(frozen=True, order=True)

@@ -76,10 +76,6 @@ def warn_that_nothing_can_be_told(sample: Sample) -> None:
     )
 
 
-def effective_size(weight: np.ndarray) -> float:
-    return float(weight.sum() ** 2 / np.sum(weight**2))
-
-
 def parts_of(sample: Sample) -> tuple[float, float]:
     """The two means that the AUC is a function of: A = pi, and B = pi R_H."""
     mean_weight_above = float(np.mean(sample.weight * share_above_labeled(sample)))

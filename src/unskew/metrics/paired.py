@@ -7,13 +7,13 @@ from scipy.stats import t as student
 
 from unskew.metrics._sample import (
     auc_of,
-    effective_size,
     influence_of,
     parts_of,
     prior_and_label_freq,
     read_sample,
     warn_that_nothing_can_be_told,
 )
+from unskew.weights import effective_sample_size
 
 
 class PairedDifference(NamedTuple):
@@ -64,6 +64,6 @@ def paired_difference(
         return PairedDifference(float("nan"), -1.0, 1.0)
     difference = auc_of(*parts_of(first)) - auc_of(*parts_of(second))
     error = (influence_of(first) - influence_of(second)).standard_error
-    half_width = student.ppf((1 + level) / 2, max(1.0, effective_size(first.weight) - 1)) * error
+    half_width = student.ppf((1 + level) / 2, max(1.0, effective_sample_size(first.weight) - 1)) * error
     clipped = np.clip([difference, difference - half_width, difference + half_width], -1, 1)
     return PairedDifference(*clipped.tolist())

@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from unskew.metrics._sample import (
     Sample,
     auc_of,
-    effective_size,
     influence_of,
     parts_of,
     prior_and_label_freq,
@@ -23,6 +22,7 @@ from unskew.metrics._sample import (
     warn_that_nothing_can_be_told,
 )
 from unskew.validation import check_choice
+from unskew.weights import effective_sample_size
 
 BOOTSTRAP_DRAWS = 500
 
@@ -160,7 +160,7 @@ def sar_auc(
         level=level,
         prior=prior,
         label_freq=label_freq,
-        effective_labeled=effective_size(sample.weight),
+        effective_labeled=effective_sample_size(sample.weight),
         unclipped=float(estimate),
     )
 
@@ -204,7 +204,7 @@ def sar_curves(
 
 def _projected_interval(sample: Sample, estimate: float, level: float) -> tuple[float, float]:
     """From the influence of each row, on the scale of the logit, which keeps the interval in [0, 1]."""
-    return _logit_interval(estimate, influence_of(sample).standard_error, effective_size(sample.weight), level)
+    return _logit_interval(estimate, influence_of(sample).standard_error, effective_sample_size(sample.weight), level)
 
 
 def _logit_interval(estimate: float, error: float, effective: float, level: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from unskew.metrics.sar import sar_auc
 from unskew.validation import SCENARIOS, check_choice
+from unskew.weights import CLIP
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class SarScorer:
         return np.asarray(estimator.labeling_prob(X))
 
 
-def make_sar_scorer(*, scenario: str = "one-sample", labeling: Any = None, clip: float = 0.01) -> SarScorer:
+def make_sar_scorer(*, scenario: str = "one-sample", labeling: Any = None, clip: float = CLIP) -> SarScorer:
     """Scorer for GridSearchCV and cross_val_score that needs no negatives.
 
     Parameters

@@ -32,6 +32,7 @@ from unskew.rows import Rows, as_rows
 from unskew.scoring import score_rows
 from unskew.training import Trainer
 from unskew.validation import SCENARIOS, check_confidence, check_features, check_labels, require_two_labeled
+from unskew.weights import CLIP
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -84,7 +85,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     scenario: str = "one-sample"
     labeling: Any = None
     crossfit: int = 0
-    clip: float = 0.01
+    clip: float = CLIP
     prior: float | None = None
     device: str = "cpu"
     random_state: Any = None

@@ -6,9 +6,7 @@ import numpy as np
 
 from unskew.labeling import LabelingNetwork
 from unskew.scenario.confidence import noisy
-
-LEAST_LABELING_PROB = 0.01
-"""Where the paper clips the noisy labeling probability."""
+from unskew.weights import CLIP
 
 
 class NoisyLabeling:
@@ -29,5 +27,5 @@ class NoisyLabeling:
         """Probabilities of being unlabeled and labeled, shape (n, 2), the latter within [0.01, 1]."""
         images = np.asarray(X).reshape(len(X), *self.network.input_shape)
         exact = self.network.predict_proba(images)[:, 1]
-        labeled = noisy(exact, self.deviation, self.rng, least=LEAST_LABELING_PROB)
+        labeled = noisy(exact, self.deviation, self.rng, least=CLIP)
         return np.column_stack([1 - labeled, labeled])

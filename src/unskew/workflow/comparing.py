@@ -12,6 +12,7 @@ from unskew.metrics import OutOfFold, auc, out_of_fold, sar_auc
 from unskew.metrics.paired import PairedDifference, paired_difference
 from unskew.rankers import method_card, methods
 from unskew.report.comparison_page import Compared, recommend
+from unskew.weights import CLIP
 from unskew.workflow.data import LabeledTable
 from unskew.workflow.fitting import Training, folds_for
 
@@ -20,8 +21,6 @@ NEAR = 0.02
 RESAMPLES = 200
 PREFERRED = "conf-auc"
 """Recommended where these data cannot tell it from the best."""
-CLIP = 0.01
-"""Least labeling probability, as in training."""
 
 
 @dataclass(frozen=True)

@@ -145,15 +145,3 @@ def standard_errors_apart(ours: Mean, paper: float, paper_std: float | None) -> 
         return None
     theirs = ours.std if paper_std is None else paper_std
     return (ours.value - paper) / math.sqrt(ours.std**2 / ours.n + theirs**2 / PAPER_RUNS)
-
-
-def effective_size(weight: Sequence[float]) -> float:
-    """Number of equally weighted instances that are worth as much: (sum w)^2 / sum w^2.
-
-    Examples
-    --------
-    >>> effective_size([2.0, 2.0, 0.0])
-    2.0
-    """
-    array = np.asarray(weight, float)
-    return float(array.sum() ** 2 / (array**2).sum()) if array.any() else 0.0

@@ -7,7 +7,7 @@ from unskew.experiments.summary.names import STAND_INS, dataset_title
 from unskew.experiments.summary.paper import published
 from unskew.experiments.summary.records import Entry, Line, ResultTable, WeightPanel
 from unskew.experiments.summary.runs import Column, Runs
-from unskew.experiments.summary.statistics import effective_size
+from unskew.weights import effective_sample_size
 
 BOUND = 10.0
 """Most weights are below this, the paper says."""
@@ -66,7 +66,7 @@ def _group(runs: Runs, dataset: str) -> tuple[Line, ...]:
 
 def _line(dataset: str, prior: float, weights: list[list[float]]) -> Line:
     every = np.concatenate([np.asarray(each, float) for each in weights])
-    effective = np.mean([effective_size(each) for each in weights])
+    effective = np.mean([effective_sample_size(each) for each in weights])
     numbers = (
         f"{prior:g}",
         f"{len(weights)}",
