@@ -67,6 +67,9 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
         )
     header_end = _SIZES.size + header_length
     try:
-        return ModelFile(json.loads(body[_SIZES.size : header_end]), load_arrays(body[header_end:]))
-    except (ValueError, SafetensorError) as error:
+        header, arrays = json.loads(body[_SIZES.size : header_end]), load_arrays(body[header_end:])
+    except (ValueError, RecursionError, SafetensorError) as error:
         raise ModelFileError(f"{path} cannot be read although its checksum is right: {error}.") from error
+    if not isinstance(header, dict):
+        raise ModelFileError(f"{path} must say in its header what it holds, but that is a {type(header).__name__}.")
+    return ModelFile(header, arrays)

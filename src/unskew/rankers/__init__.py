@@ -152,11 +152,10 @@ def ranker_in(
     model: ModelFile, path: str | os.PathLike[str], network: Callable[..., nn.Module] | None = None
 ) -> Ranker:
     """The fitted ranker of a model file that was read already; `path` is for messages."""
-    name = model.header["method"]
-    if name not in _rankers():
+    name, version = model.header.get("method"), model.header.get("library_version")
+    if name not in methods():
         raise ModelFileError(
-            f"{path} holds a model of the method {name!r}, written by unskew {model.header['library_version']}, which "
-            f"this version does not have (only {', '.join(methods())}). If unskew.register added it, import its module "
-            "first."
+            f"{path} holds a model of the method {name!r}, written by unskew {version}, which this version does not "
+            f"have (only {', '.join(methods())}). If unskew.register added it, import its module first."
         )
     return ranker_of(model, ranker_class(name), Path(path), network)

@@ -15,7 +15,7 @@ from unskew._version import __version__
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.labeling import CrossFittedLabeling, LabelingNetwork
 from unskew.modelfile import ModelFile
-from unskew.networks import NetworkChoice, empty_network
+from unskew.networks import NETWORKS, NetworkChoice, empty_network
 from unskew.records import Epoch
 
 if TYPE_CHECKING:
@@ -64,20 +64,35 @@ def _require_all_kept(ranker: "Ranker", fitted: dict[str, Any], header: dict[str
 
 def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
     """Fitted ranker from what its file holds; `network` makes the module of a file whose network was the user's own."""
-    header = model.header
-    # JSON knows no tuples; parameters that are sequences are tuples by default.
-    parameters: dict[str, Any]
-    parameters = {name: tuple(each) if isinstance(each, list) else each for name, each in header["parameters"].items()}
-    if header["custom_network"]:
+    if model.header.get("custom_network"):
         if network is None:
             raise ModelFileError(
                 f"{path} holds the weights of a network that was passed as a callable, and a model file holds no code. "
                 "Pass the same callable: unskew.load(path, network=...)."
             )
+        return _ranker_from(model, kind, network)  # what goes wrong may be the callable's own, and is not the file's
+    if network is not None:
+        raise ValueError(f"{path} says itself what its network is, one of {', '.join(NETWORKS)}: leave out network=.")
+    try:
+        return _ranker_from(model, kind, None)
+    except ModelFileError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
+        raise ModelFileError(
+            f"{path} must describe a model of the method {kind.name!r} as this version of unskew writes it, but it "
+            f"does not ({type(error).__name__}: {error}). Save the model again."
+        ) from error
+
+
+def _ranker_from(model: ModelFile, kind: type["Ranker"], network: Callable[..., nn.Module] | None) -> "Ranker":
+    header = model.header
+    # JSON knows no tuples; parameters that are sequences are tuples by default.
+    parameters: dict[str, Any]
+    parameters = {name: tuple(each) if isinstance(each, list) else each for name, each in header["parameters"].items()}
+    if network is not None:
         parameters["network"] = network
-    elif network is not None:
-        raise ValueError(f"{path} says itself what its network is ({parameters['network']!r}): leave out network=.")
     ranker = kind(**parameters)
+    ranker._check_parameters()
     ranker.input_shape_ = tuple(header["input_shape"])
     if header["n_features_in"] is not None:
         ranker.n_features_in_ = header["n_features_in"]
@@ -87,6 +102,8 @@ def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Calla
     ranker.training_summary_ = header["training"]
     ranker.history_ = [Epoch(*row) for row in header["history"]]
     for name, value in header["numbers"].items():
+        if not name.endswith("_") or name.startswith("_") or not isinstance(value, float | int | None):
+            raise ModelFileError(f"numbers of a fitted model end with _, but the file has {name} = {value!r}.")
         setattr(ranker, name, float("nan") if value is None else value)
     for network_name in _network_names(model.arrays):
         setattr(ranker, f"{network_name}_", _network_from(model.arrays, network_name, ranker))
@@ -136,17 +153,26 @@ def _network_names(arrays: dict[str, np.ndarray]) -> set[str]:
 def _network_from(
     arrays: dict[str, np.ndarray], prefix: str, ranker: "Ranker", kind: NetworkChoice | None = None
 ) -> nn.Module:
-    network = empty_network(ranker.network if kind is None else kind, ranker.input_shape_)
+    choice = ranker.network if kind is None else kind
     start = len(prefix) + 1
     state = {name[start:]: torch.from_numpy(value) for name, value in arrays.items() if name.startswith(f"{prefix}.")}
-    try:
-        network.load_state_dict(state)
-    except RuntimeError as error:
-        raise ModelFileError(
-            f"the weights in the file do not fit the network {ranker.network!r}: {error}. Pass the callable that the "
-            "model was fitted with."
-        ) from None
+    if not callable(choice):  # a size that is not that of the weights may be any size: told before memory is taken
+        with torch.device("meta"):
+            _require_fitting(empty_network(choice, ranker.input_shape_), state, choice)
+    network = empty_network(choice, ranker.input_shape_)
+    _require_fitting(network, state, choice)
+    network.load_state_dict(state)
     return network.to(ranker.device).eval()
+
+
+def _require_fitting(network: nn.Module, state: dict[str, torch.Tensor], choice: NetworkChoice) -> None:
+    wanted = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+    found = {name: tuple(value.shape) for name, value in state.items()}
+    if wanted != found:
+        raise ModelFileError(
+            f"the weights in the file must be those of the network {choice!r}, of shapes {wanted}, but theirs are "
+            f"{found}. Pass the callable that the model was fitted with, if it was one."
+        )
 
 
 def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labeling: bool) -> list[dict[str, Any]] | None:
