@@ -28,9 +28,9 @@ class PropensityWeightedPU(unskew.RiskRanker):
 
     .. math:: \alpha E_l[w \ell(g)] + \left| E_x[\ell(-g)] - \alpha E_l[w \ell(-g)] \right|, \qquad w = r / \hat u
 
-    Assumption
-    ----------
-    SAR, and confidence is the posterior.
+    Notes
+    -----
+    **Assumption.** SAR, and confidence is the posterior.
 
     References
     ----------

@@ -1,13 +1,22 @@
 """The command line: what it prints, and how it refuses."""
 
+import io
 import json
+import re
+import signal
 import subprocess
 import sys
 
+import pytest
 from typer.testing import CliRunner
 
 import unskew
+from unskew import cli
 from unskew.cli import app
+from unskew.cli._show import show
+from unskew.rankers import method_cards
+from unskew.report.cards import cards_table
+from unskew.report.page import Table
 
 
 def run(*arguments):
@@ -43,3 +52,54 @@ def test_an_unknown_method_is_refused_in_one_line():
     assert "there is no method 'pubs'" in result.stderr
     assert "Did you mean 'pusb'?" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "score", "evaluate", "compare", "report", "datasets"])
+def test_help_shows_every_option_in_full_on_eighty_columns(command):
+    text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80"}).output
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text
+    assert "[[" not in text
+    if command in ("fit", "evaluate", "compare"):
+        assert re.search("--blank-is-unlabeled +A blank label means", text)
+
+
+def test_names_stay_whole_on_a_narrow_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    show(cards_table(method_cards()), "Methods")
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    for name in unskew.methods():
+        assert f" {name} " in printed
+
+
+def test_letters_that_a_terminal_lacks_are_no_error(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    monkeypatch.setattr(cli, "app", lambda: show(Table(("column",), [("région",)]), "Columns"))
+    cli.main()
+    sys.stdout.flush()
+    assert b"r?gion" in written.getvalue()
+
+
+def test_a_terminated_command_leaves_nothing_behind(tmp_path):
+    script = """
+import os, signal, time
+import polars as pl
+from unskew import cli
+from unskew.tables import TableWriter
+
+def app():
+    with TableWriter("out.csv") as writer:
+        writer.write(pl.DataFrame({"a": [1]}))
+        assert os.listdir() != []
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+
+cli.app = app
+cli.main()
+"""
+    result = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 128 + signal.SIGTERM == 143, result.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -57,6 +57,10 @@ def test_every_name_is_described():
         assert all((description.summary, description.source, description.licence))
         assert description.network == ("cnn" if name in ("svhn", "cifar10", "cifar10-h") else "mlp")
         assert all(file.address.startswith("http") for file in description.files)
+        special = name in ("digits", "cifar10-h", "fmnist-h")
+        assert (description.sizes == datasets.Sizes()) != special
+        assert (description.batch_size, description.learning_rate) == ((64, 1e-3) if name == "digits" else (1024, 1e-4))
+    assert datasets.describe("fmnist-h").sizes == datasets.Sizes(train=3000)
     assert datasets.describe("diabetes").stand_in == "diabetes-2015"
     assert datasets.describe("blood").stand_in == "blood-2015"
 
@@ -91,6 +95,8 @@ def test_a_data_set_of_ones_own(folder, own_entries):
 
     assert datasets.names()[-1] == "mine"
     assert datasets.describe("mine").summary == "Rows of mine."
+    assert datasets.describe("mine").network is None
+    assert datasets.reader("mine") is read_mine
     with pytest.raises(DataMissing, match=r"mine/rows.csv is wanted.*published at https://example.org/rows.csv"):
         datasets.load("mine")
     (folder / "mine").mkdir()
@@ -106,6 +112,17 @@ def test_a_taken_name_is_refused(own_entries):
         datasets.dataset("mnist")(small_data)
     datasets.dataset("mine")(small_data)
     datasets.dataset("mine")(small_data)  # a module that is loaded again
+
+
+def test_sizes_of_ones_own(own_entries):
+    sizes = datasets.Sizes(train=40, validation=20, confidence=0, test=10)
+    datasets.dataset("mine", network="linear", sizes=sizes, batch_size=8, learning_rate=0.01)(small_data)
+    described = datasets.describe("mine")
+    assert (described.network, described.batch_size, described.learning_rate) == ("linear", 8, 0.01)
+    assert described.sizes == sizes
+    assert json.loads(run("--json", "mine"))[0]["sizes"]["train"] == 40
+    with pytest.raises(TypeError, match=r"sizes of 'mine' must be a Sizes\(.*but it is 40"):
+        datasets.dataset("mine", sizes=40)
 
 
 @pytest.mark.parametrize(
@@ -215,10 +232,33 @@ def test_the_pages_example_runs_and_every_set_is_on_it(folder, own_entries, monk
             assert file.address.split(" ")[0] in text or file.address.rpartition("/")[0] in text
     (example,) = re.findall(r"```python\n(.*?)```", text, re.S)
     (folder / "wine").mkdir()
-    rows = np.random.RandomState(0).normal(size=(30, 12))
-    rows[:, -1] = 3 + np.arange(30) % 6
+    rows = np.random.RandomState(0).normal(size=(1599, 12))
+    rows[:, -1] = np.repeat([3, 4, 5, 6, 7, 8], [10, 53, 681, 638, 199, 18])  # as many as there are of each quality
     np.savetxt(folder / "wine" / "winequality-red.csv", rows, delimiter=";", header=";".join("abcdefghijkl"))
-    values: dict[str, object] = {}
-    exec(compile(example, str(PAGE), "exec"), values)
-    assert values["raw"].X.shape == (30, 11)
+    (folder / "wine.py").write_text(example)
+    (command,) = re.findall(r"unskew (reproduce table1 --import wine.py .*)", text)
+    monkeypatch.chdir(folder)
+    result = CliRunner().invoke(app, [*command.split(), "--method", "ntc", "--epochs", "1", "--out", "results"])
+    assert result.exit_code == 0, result.stderr
+    assert "12 runs, 0 of them done already" in result.stderr  # four priors, three seeds
+    assert "| Wine | 4 × 3 |" in result.stdout
+    assert datasets.load("wine").X.shape == (1599, 11)
     assert datasets.describe("wine").present
+
+
+def test_the_page_has_the_sizes_of_every_set():
+    """A line for each kind of sizes, and one for all others."""
+    lines = re.findall(
+        r"^\| (.*) \| ([\d,]+) \| ([\d,]+) \| (.*) \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$", PAGE.read_text(), re.M
+    )
+    assert len(lines) == 3
+    told = {}
+    for titles, train, validation, confidence, test, batch, rate in lines:
+        numbers = [int(each.replace(",", "")) for each in (train, validation, test, batch)]
+        for name in re.findall("`(.*?)`", titles) or set(datasets.names()) - told.keys():
+            told[name] = (*numbers, float(rate), confidence)
+    for name, (*numbers, confidence) in told.items():
+        about = datasets.describe(name)
+        sizes = about.sizes
+        assert numbers == [sizes.train, sizes.validation, sizes.test, about.batch_size, about.learning_rate]
+        assert confidence == ("none" if name.endswith("-h") else f"{sizes.confidence:,}")

@@ -30,6 +30,39 @@ def test_ulsif_finds_the_ratio_of_two_gaussians():
     assert model.density_ratio(low).mean() == pytest.approx(1, abs=0.05)
 
 
-def test_ulsif_needs_two_labeled():
-    with pytest.raises(TooFewLabeled, match="at least two labeled instances, but there are 1"):
-        ULSIF().fit(np.zeros((5, 1)), [1, 0, 0, 0, 0])
+X = np.random.RandomState(0).normal(size=(6, 2))
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "told"),
+    [
+        ([1, 0, 0, 0, 0, 0], TooFewLabeled, "at least two labeled instances, but there are 1"),
+        ([1, 1, 1, 1, 1, 0], ValueError, "at least two unlabeled instances, but there are 1"),
+        ([0, 0, 0, 0, 0, 0], TooFewLabeled, "y must have labeled instances"),
+        ([1, 1, 1, 1, 1, 1], ValueError, "y must have unlabeled instances"),
+        ([1, 1, 1, -1, -1, -1], ValueError, "y must be 1 where .* but 3 of 6 entries are something else"),
+    ],
+)
+def test_ulsif_tells_what_is_wrong_with_the_labels(y, error, told):
+    with pytest.raises(error, match=told):
+        ULSIF().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("n_folds", wrong) for wrong in (0, 1, "x")],
+        *[("n_centers", wrong) for wrong in (-1, 0, 2.5)],
+        *[("widths", wrong) for wrong in ((0.0,), (), (-1.0, 1.0), (np.nan,), ("x",), 1.0)],
+        *[("ridges", wrong) for wrong in ((0.0,), (), (-1.0, 1.0), (np.inf,), [[1.0]], "x")],
+        ("random_state", "x"),
+    ],
+)
+def test_ulsif_tells_what_is_wrong_with_a_parameter(name, value):
+    with pytest.raises(ValueError, match=f"{name}.* must be"):
+        ULSIF(**{name: value}).fit(X, [1, 1, 1, 0, 0, 0])
+
+
+def test_ulsif_takes_few_rows_and_any_sequence():
+    y = np.array([1, 1, 0, 0, 0, 0], dtype=bool)
+    assert np.isfinite(ULSIF(widths=[1], ridges=np.array([0.1])).fit(X, y).density_ratio(X)).all()

@@ -163,18 +163,23 @@ def test_a_propensity_above_one_is_impossible(too_low, level):
     confidence[:too_low] = 0.2
     finding = found(confidence, prob)["calibration"]
     assert finding.level == level
-    assert finding.text.startswith(f"On {too_low} % of the labeled rows")
+    if level == "good":
+        assert finding.text.endswith("the confidence is at least as high on 100 % of the labeled rows.")
+        assert "cannot be" not in finding.text
+    else:
+        assert finding.text.startswith(f"On {too_low} % of the labeled rows")
     assert "calibration" not in found(confidence, prob, scenario="two-sample")
 
 
 def test_impossible_label_frequency_and_prior():
     low = found(np.full(50, 0.2), np.full(50, 0.4))["label-frequency"]
     assert low.level == "warning"
-    assert "2.00 times as many positives are labeled as there are" in low.text
+    assert "more positives are labeled than there are (200 % of them)" in low.text
     assert found(np.full(50, 0.8), np.full(50, 0.4), label_freq=1.5)["label-frequency"].level == "warning"
     high = found(np.full(50, 0.9), np.full(50, 0.02), alpha=0.1)["prior"]
     assert high.level == "warning"
-    assert "4.50 times as many rows are positive as there are" in high.text
+    assert "450 % of all rows are positive, which leaves none to be negative" in high.text
+    assert "100 % of all rows are positive" in found(np.full(50, 0.9), np.full(50, 0.09), alpha=0.1)["prior"].text
     assert found(np.full(50, 0.9), np.full(50, 0.15), alpha=0.1)["prior"].level == "note"
     assert found(np.full(50, 0.9), np.full(50, 0.4), alpha=0.1)["prior"].level == "good"
     assert found(np.full(50, 0.9), np.full(50, 0.4), scenario="two-sample")["prior"].level == "warning"
@@ -187,6 +192,13 @@ def test_the_toy_laws_own_confidence_is_never_called_impossible():
         labeled = data.labeled == 1
         each = found(data.confidence[labeled], data.labeling_prob[labeled], alpha=labeled.mean())
         assert {each[name].level for name in ("calibration", "label-frequency", "prior")} == {"good"}
+
+
+def test_no_advice_asks_for_what_no_command_offers():
+    rng = np.random.RandomState(0)
+    for weight in (1 + rng.pareto(1 / 1.2, 2000), np.r_[np.ones(1000), np.full(5, 1000.0)], np.full(50, 1e4)):
+        for each in diagnose(np.ones(len(weight)), 1 / weight, 1e-12, alpha=0.1):
+            assert "clip" not in each.advice
 
 
 def test_nothing_to_diagnose_is_refused():

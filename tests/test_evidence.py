@@ -113,7 +113,7 @@ def test_threshold_table(data, evidence):
 def test_thresholds_of_few_rows_are_those_that_can_be():
     drawn = toy.draw(40, toy.ToyLaw(prior=0.5), random_state=0)
     rows = threshold_table(evidence_of(drawn, clip=0.1))
-    assert rows[0].flagged == pytest.approx(1 / 40)
+    assert rows[0].flagged == pytest.approx(10 / 40)  # among fewer precision is chance, and the page does not show it
     assert len(rows) == len({row.flagged for row in rows})
 
 

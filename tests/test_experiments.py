@@ -15,12 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 import unskew
+from unskew import datasets
 from unskew.cli import app
+from unskew.datasets._registry import _entries
 from unskew.experiments import PLANS, Plan, Setting, Store, run_plan
 from unskew.experiments.execution import Draw
+from unskew.experiments.own_files import digest_of, import_files
 from unskew.experiments.reproduce import Request, wanted_plan
-from unskew.experiments.settings import SIZES
-from unskew.records import Sizes
 
 CLOCK = ("seconds", "labeling_seconds")
 QUICK = PLANS["table1"].only(datasets=["digits"], methods=["conf-auc", "ntc", "puauc"], priors=[0.2], max_epochs=2)
@@ -29,6 +30,24 @@ QUICK = PLANS["table1"].only(datasets=["digits"], methods=["conf-auc", "ntc", "p
 def settings_and_results(rows):
     """Rows in any order, without the times that they took."""
     return sorted(json.dumps({key: row[key] for key in row if key not in CLOCK}, sort_keys=True) for row in rows)
+
+
+def write_method(path, score="logit", name="mine"):
+    """A file that registers a method, whose score is this expression of the labeling probability's logit."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        "import unskew\n\n\n@unskew.register\nclass Mine(unskew.LabelingRanker):\n"
+        f'    name, table_name, assumption = "{name}", "{name.capitalize()}", "none"\n\n'
+        f"    def _to_score(self, logit):\n        return {score}\n"
+    )
+    return path
+
+
+@pytest.fixture
+def own_registered(monkeypatch):
+    """What a test registers is forgotten after it."""
+    monkeypatch.setattr("unskew.rankers._registered", {})
+    monkeypatch.setattr("unskew.datasets._registry._entries", dict(_entries))
 
 
 def row_of(setting, auc=0.5):
@@ -175,12 +194,13 @@ def test_a_row_has_what_a_table_needs(undisturbed):
     for row in rows:
         assert 0 <= row["auc"] <= 1
         assert row["seconds"] > 0
-        assert (row["epochs"], row["n_labeled"], row["n_train"]) == (2, 8, 400)
+        assert (row["epochs"], row["n_labeled"], row["n_train"]) == (2, 6, 300)
+        assert not {"method_file", "dataset_file"} & row.keys()  # these are for files of the user's own
         assert row["versions"]["unskew"] == unskew.__version__
         assert row["machine"]["cores"] >= 1
         assert ("weights" in row) == (row["method"] == "conf-auc")
     by_method = {row["method"]: row for row in rows[:3]}
-    assert len(by_method["conf-auc"]["weights"]) == 8
+    assert len(by_method["conf-auc"]["weights"]) == 6
     assert by_method["conf-auc"]["labeling_seconds"] == by_method["ntc"]["seconds"]
     assert by_method["puauc"]["labeling_seconds"] == 0
 
@@ -213,20 +233,38 @@ def test_what_is_done_is_not_done_again(undisturbed, tmp_path, monkeypatch):
     assert run_plan(plan, tmp_path).kept == 6
 
 
-def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path):
-    plan = replace(QUICK, priors=(0.01, 0.2), seeds=1)  # there is nothing to label of 4 positives
-    outcome = run_plan(plan, tmp_path)
-    titles = [f"{name} on digits, prior 0.01, seed 0" for name in plan.methods]
+def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path, own_registered):
+    own = write_method(tmp_path / "mine.py", "1 / 0")
+    outcome = run_plan(replace(QUICK, methods=("mine", "ntc"), seeds=2), tmp_path, imports=[own])
+    titles = [f"mine on digits, prior 0.2, seed {seed}" for seed in range(2)]
     assert [message.partition(": ")[0] for message in outcome.failed] == titles
-    assert "y must have labeled instances" in outcome.failed[0]
-    assert len(Store(tmp_path, plan.name).rows()) == 3
+    assert "division by zero" in outcome.failed[0]
+    assert len(Store(tmp_path, "table1").rows()) == 2
 
 
-def test_a_draw_that_fails_is_told_for_all_its_runs(tmp_path, monkeypatch):
-    monkeypatch.setitem(SIZES, "digits", Sizes())  # the paper's, for which there are too few
-    outcome = run_plan(replace(QUICK, seeds=1), tmp_path)
+def test_a_draw_that_fails_is_told_for_all_its_runs(tmp_path, own_registered):
+    @datasets.dataset("mine")  # with the paper's sizes, for which there are too few
+    def read_mine():
+        return datasets.load("digits")
+
+    outcome = run_plan(replace(QUICK, datasets=("mine",), seeds=1), tmp_path)
     assert len(outcome.failed) == 3
-    assert all("instances of class 0, but there are 891" in message for message in outcome.failed)
+    words = r"need \d+ instances of class 0, but there are 891. Ask for smaller parts \(sizes=Sizes\(...\)"
+    assert all(re.search(words, message) for message in outcome.failed)
+
+
+def test_what_has_too_few_labels_is_left_out_and_told(tmp_path):
+    plan, told = PLANS["c005"].only(datasets=["digits"], methods=["ntc"], seeds=1, max_epochs=1), []
+    outcome = run_plan(plan, tmp_path, say=told.append)
+    assert (outcome.total, outcome.failed) == (3, ())
+    assert told == [
+        "left out: digits at prior 0.05 (with a label frequency of 0.05 training and validation part have 1 and 1 "
+        "labeled instances, and methods need 2 in each)",
+        "c005: 3 runs, 0 of them done already",
+    ]
+    assert [row["prior"] for row in Store(tmp_path, "c005").rows()] == [0.1, 0.15, 0.2]
+    with pytest.raises(ValueError, match="nothing can be run: digits at prior 0.05 .* Ask for a larger prior"):
+        run_plan(plan.only(priors=[0.05]), tmp_path)
 
 
 def variant(**changes):
@@ -264,8 +302,8 @@ def test_the_true_class_never_reaches_a_fit(monkeypatch):
     monkeypatch.setattr(unskew.rankers.Ranker, "fit", spy)
     run_settings(QUICK.only(seeds=1).settings())
     assert [name for name, *_ in seen] == ["ntc", "conf-auc", "puauc"]  # the labeling network once for all
-    for _, counts, held_out_counts, options in seen:  # a tenth of the 80 and 60 positives, and nothing of the others
-        assert (counts, held_out_counts, options) == ((8, 392), (6, 294), {"validation"})
+    for _, counts, held_out_counts, options in seen:  # a tenth of 60 and 60 positives, and nothing of the others
+        assert (counts, held_out_counts, options) == ((6, 294), (6, 294), {"validation"})
 
 
 # Killed at any moment
@@ -344,12 +382,7 @@ def test_wrong_requests_are_refused_in_one_message(arguments, message, tmp_path)
 
 
 def test_a_method_of_ones_own_gets_a_column(tmp_path):
-    own = tmp_path / "mine.py"
-    own.write_text(
-        "import unskew\n\n\n@unskew.register\nclass Mine(unskew.LabelingRanker):\n"
-        '    name, table_name, assumption = "mine", "Mine", "none"\n\n'
-        "    def _to_score(self, logit):\n        return -logit\n"
-    )
+    own = write_method(tmp_path / "mine.py", "-logit")
     arguments = ["table1", "--dataset", "digits", "--prior", "0.2", "--seeds", "2", "--epochs", "2", "--jobs", "2"]
     result = reproduce(*arguments, "--method", "ntc", "--method", "mine", "--import", str(own), folder=tmp_path)
     assert result.returncode == 0, result.stderr
@@ -358,6 +391,172 @@ def test_a_method_of_ones_own_gets_a_column(tmp_path):
     for seed in range(2):
         auc = {setting.method: row["auc"] for setting, row in rows.items() if setting.seed == seed}
         assert auc["ntc"] == pytest.approx(1 - auc["mine"])
+
+
+def reproduce_digits(*arguments, folder, plan="table1"):
+    """A quick form of a plan, in this process; returns what was told on standard error, and what was printed."""
+    quick = ["--dataset", "digits", "--prior", "0.2", "--seeds", "1", "--epochs", "1"]
+    result = reproduce_here(plan, *quick, *arguments, folder=folder)
+    assert result.exit_code == 0, result.stderr
+    return result.stderr, result.stdout
+
+
+def header(text):
+    """Titles of the methods in the first table."""
+    return next(line for line in text.splitlines() if line.startswith("| Data")).strip("| ").split(" | ")[2:]
+
+
+def test_methods_of_an_imported_file_are_run_after_the_plans_unless_some_are_named(tmp_path, own_registered):
+    own = ["--import", str(write_method(tmp_path / "mine.py"))]
+    plan, _ = wanted(datasets=["digits"], imports=[tmp_path / "mine.py"])
+    assert plan.methods == (*PLANS["table1"].methods, "mine")
+    assert wanted(datasets=["digits"], methods=["ntc"], imports=[tmp_path / "mine.py"])[0].methods == ("ntc",)
+    _, text = reproduce_digits(*own, folder=tmp_path, plan="lbe")
+    assert header(text) == ["Ours", "LBE", "Mine"]
+    told, _ = reproduce_digits(*own, folder=tmp_path, plan="weights")
+    assert "mine is left out: weights shows the weights of the paper's method alone" in told
+
+
+def test_an_edited_method_is_run_again_and_its_new_rows_count(tmp_path, own_registered):
+    own = tmp_path / "mine.py"
+    arguments = ["--method", "ntc", "--method", "mine", "--import", str(own)]
+
+    def run(score, **changes):
+        write_method(own, score)
+        told, text = reproduce_digits(*arguments, folder=tmp_path, **changes)
+        return told, [row["auc"] for setting, row in finished().items() if setting.method == "mine"], text
+
+    def finished():
+        return Store(tmp_path, "table1").finished()
+
+    told, (first,), _ = run("logit")
+    assert "2 runs, 0 of them done already" in told
+    assert "done again" not in told
+    assert "2 runs, 2 of them done already" in run("logit")[0]
+    told, (second,), text = run("-logit")
+    assert "2 runs, 1 of them done already\n1 of them are done again, because a file of yours was edited since" in told
+    assert second == pytest.approx(1 - first)
+    assert f"{second:.4f}" in text
+    assert len(Store(tmp_path, "table1").rows()) == 3
+    told, (third,), _ = run("logit")  # as it was at first: these rows are still there
+    assert "2 runs, 2 of them done already" in told
+    assert third == first
+    told, _, _ = run("-logit", plan="prior")  # another plan takes over what is right, and nothing else
+    assert "2 runs, 2 of them done already" in told
+    assert [row["auc"] for row in Store(tmp_path, "prior").rows() if row["method"] == "mine"] == [second]
+
+
+def test_rows_of_an_earlier_version_of_a_file_stay_out_of_the_tables(tmp_path, own_registered):
+    own = write_method(tmp_path / "mine.py")
+    arguments = ["--method", "mine", "--import", str(own)]
+    reproduce_digits(*arguments, "--seeds", "2", folder=tmp_path)
+    write_method(own, "-logit")
+    _, text = reproduce_digits(*arguments, folder=tmp_path)
+    assert "1 of 1 runs" in text
+    unskew.rankers._registered.clear()  # without the file, the version that ran last counts
+    _, text = reproduce_digits("--method", "ntc", folder=tmp_path)
+    assert "2 of 2 runs" in text
+    assert header(text) == ["NTC", "mine"]
+
+
+OWN_DATA = """
+import numpy as np
+
+from unskew import datasets
+
+
+@datasets.dataset("mine", network={network!r}, sizes=datasets.Sizes(100, 100, 100, 100), batch_size=32)
+def read_mine():
+    raw = datasets.load("digits")
+    X = {scale} * np.tile(raw.X, np.prod({shape}) // 64).reshape(-1, *{shape})
+    return datasets.by_class(X, raw.classes, (1, 3, 5, 7, 9), (1, 3, 5))
+"""
+
+
+def write_data(path, scale=1.0, network="linear", shape=(64,)):
+    path.write_text(OWN_DATA.format(scale=scale, network=network, shape=shape))
+    return path
+
+
+def test_an_edited_data_set_is_drawn_again(tmp_path, own_registered):
+    plan, told = replace(QUICK, datasets=("mine",), methods=("ntc",), priors=(0.4,), seeds=1), []
+    for scale in (1.0, 1.0, 0.1):
+        run_plan(plan, tmp_path, imports=[write_data(tmp_path / "mine.py", scale)], say=told.append)
+    assert told[:2] == ["table1: 1 runs, 0 of them done already", "table1: 1 runs, 1 of them done already"]
+    assert told[3] == "1 of them are done again, because a file of yours was edited since: ntc on mine"
+    before, after = Store(tmp_path, "table1").rows()
+    assert before["dataset_file"] != after["dataset_file"]
+    assert before["validation_risk"] != after["validation_risk"]
+    assert Store(tmp_path, "table1").finished() == {plan.settings()[0]: after}
+    assert (after["n_train"], after["n_labeled"]) == (100, 4)
+
+
+@pytest.mark.parametrize(
+    ("network", "shape", "expected"),
+    [("linear", (64,), "linear"), (None, (64,), "mlp"), ("mlp", (1, 16, 16), "mlp"), (None, (1, 16, 16), "cnn")],
+)
+def test_the_network_is_the_registered_one_or_goes_by_the_shape(network, shape, expected, tmp_path, own_registered):
+    import_files([write_data(tmp_path / "mine.py", network=network, shape=shape)])
+    draw = Draw(Setting("mine", "ntc", 0.4, 0.1, 0, max_epochs=1))
+    assert draw.training == {"network": expected, "batch_size": 32, "learning_rate": 1e-4}
+    assert draw.lender[0].labeling_.kind == expected
+
+
+def test_two_files_of_one_name_are_both_run(tmp_path, own_registered):
+    files = [write_method(tmp_path / name / "mine.py", name=name) for name in ("one", "two")]
+    assert import_files(files) == ("one", "two")
+    assert import_files(files) == ("one", "two")
+    assert unskew.methods()[-2:] == ("one", "two")
+    assert digest_of("method", "one") != digest_of("method", "two")  # each has a module of its own
+
+
+def test_a_file_that_ends_with_an_error_is_told_and_run_again_when_mended(tmp_path, own_registered):
+    own = tmp_path / "mine.py"
+    own.write_text("1 / 0")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="mine.py must run without an error, but it ended with ZeroDivisionError"):
+            import_files([own])
+    assert import_files([write_method(own)]) == ("mine",)
+
+
+def test_the_tables_show_all_runs_of_the_plan_in_the_folder(tmp_path):
+    reproduce_digits("--method", "ntc", "--method", "puauc", "--seeds", "2", folder=tmp_path)
+    reproduce_digits("--method", "conf-auc", "--prior", "0.15", folder=tmp_path)
+    text = (tmp_path / "table1.md").read_text()
+    assert header(text) == ["Ours", "NTC", "PUAUC"]
+    assert "6 of 12 runs" in text  # three methods, two priors, two seeds; the command's last options count
+    assert "PUAUC" in (tmp_path / "table1.tex").read_text()
+
+
+def test_what_other_plans_have_done_counts_as_done(tmp_path):
+    reproduce_digits("--method", "ntc", "--method", "puauc", folder=tmp_path)
+    told, _ = reproduce_digits("--method", "ntc", "--method", "conf-auc", folder=tmp_path, plan="prior")
+    assert "prior: 2 runs, 1 of them done already" in told
+
+
+@pytest.mark.parametrize("method", unskew.methods())
+def test_noise_on_the_labeling_probability_for_every_method(method):
+    noises = (0.0, 0.15)
+    settings = [Setting("digits", method, 0.2, 0.1, 0, max_epochs=2, labeling_noise=noise) for noise in noises]
+    plain, noisy = run_settings(settings)
+    json.dumps(noisy, allow_nan=False)
+    assert (noisy["auc"] != plain["auc"]) == unskew.rankers.ranker_class(method).uses_labeling
+    if method in ("ntc", "pg"):  # their score is the labeling probability itself, which the noise spoils after training
+        assert (noisy["best_epoch"], noisy["epochs"], noisy["validation_risk"]) == (None, 0, None)
+        assert plain["epochs"] == 2
+
+
+def test_networks_are_trained_on_digits():
+    """A few hundred rows are one of the paper's batches: with these, 200 epochs would be 200 small steps."""
+    draws = [Draw(Setting("digits", "ntc", 0.2, 0.1, seed)) for seed in range(2)]
+    assert np.mean([np.nanstd(draw.split.train.confidence) for draw in draws]) > 0.15
+    assert np.mean([draw.row(draw.setting)["auc"] for draw in draws]) > 0.7
+
+
+def test_the_help_tells_what_epochs_and_imports_do():
+    text = " ".join(re.sub("[│╭╮╰╯─]", " ", CliRunner().invoke(app, ["reproduce", "--help"]).output).split())
+    assert "below 30 the classifier that gives the confidence gets no more either" in text
+    assert "Without --method its methods are run after those of the plan" in text
 
 
 @pytest.mark.parametrize("name", [name for name in PLANS if name != "table-human"])

@@ -3,6 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import unskew
+from conftest import QUICK
 from unskew.errors import NoHoldOutWarning
 from unskew.holdout import hold_out
 from unskew.records import PUData
@@ -35,3 +37,10 @@ def test_too_few_to_hold_out_is_told(sizes):
         train, held_out = hold_out(whole, 0.2, np.random.RandomState(0))
     assert train is whole
     assert held_out is whole
+
+
+def test_the_warning_points_at_the_call_of_fit():
+    X = np.random.RandomState(0).normal(size=(30, 2))
+    with pytest.warns(NoHoldOutWarning) as caught:
+        unskew.make("ntc", **QUICK).fit(X, np.r_[np.ones(3), np.zeros(27)])
+    assert [each.filename for each in caught] == [__file__]

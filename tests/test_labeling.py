@@ -1,3 +1,6 @@
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 import unskew
 from conftest import QUICK
+from unskew import modelfile
 from unskew.datasets import toy
-from unskew.errors import TooFewLabeled
+from unskew.errors import LabelingNotSavedWarning, ModelFileError, TooFewLabeled
 from unskew.labeling import CrossFittedLabeling, LabelingNetwork
 
 
@@ -132,6 +136,41 @@ def test_a_density_ratio_is_for_two_samples(toy_data):
     )
 
 
+@pytest.mark.parametrize("name", ["ntc", "pg", "conf-auc"])
+def test_density_ratios_are_cross_fitted(name, tmp_path):
+    data = toy.draw_two_samples(60, 400, random_state=0)
+    ranker = unskew.make(name, labeling=unskew.ULSIF(), scenario="two-sample", crossfit=2, **QUICK)
+    ranker.fit(data.X, data.labeled, confidence=data.confidence)
+    ratio = ranker.labeling_.density_ratio(data.X)
+    np.testing.assert_allclose(ratio, np.mean([fold.density_ratio(data.X) for fold in ranker.labeling_.folds], axis=0))
+    np.testing.assert_allclose(ranker.labeling_prob(data.X), ratio, rtol=1e-4)
+    assert not hasattr(ranker.labeling_, "predict_proba")
+    if name == "ntc":
+        np.testing.assert_allclose(np.exp(ranker.decision_function(data.X)), ratio, rtol=1e-4)
+    lent = unskew.make("no-conf", labeling=ranker.labeling_, scenario="two-sample", **QUICK)
+    assert lent.fit(data.X, data.labeled).labeling_ is ranker.labeling_
+    with pytest.raises(ValueError, match="fitted on 2 features, but X has 1"):
+        lent.fit(data.X[:, :1], data.labeled)
+    with pytest.raises(ValueError, match="estimates a density ratio, which only scenario='two-sample' uses"):
+        lent.set_params(scenario="one-sample").fit(data.X, data.labeled)
+    if name == "conf-auc":
+        with pytest.warns(LabelingNotSavedWarning, match="a CrossFittedRatio"):
+            ranker.save(tmp_path / "model")
+
+
+def test_a_density_ratio_fitted_on_a_data_frame_gets_its_column_names():
+    data = toy.draw_two_samples(60, 400, random_state=0)
+    frame = frame_of(data)
+    lent = unskew.ULSIF(random_state=0).fit(frame, data.labeled)
+    for name in ("conf-auc", "ntc"):
+        ranker = unskew.make(name, labeling=lent, scenario="two-sample", **QUICK)
+        ranker.fit(frame, data.labeled, confidence=data.confidence)  # a warning would be an error here
+        np.testing.assert_allclose(ranker.labeling_prob(frame), lent.density_ratio(frame), rtol=1e-4)
+        assert np.isfinite(ranker.decision_function(frame)).all()
+        with pytest.raises(ValueError, match=r"fitted on the columns \['a', 'b'\], but X has \['b', 'a'\]"):
+            ranker.fit(frame[["b", "a"]], data.labeled, confidence=data.confidence)
+
+
 def test_two_sample_weights_use_the_ratio_of_the_network():
     data = toy.draw_two_samples(400, 4000, random_state=0)
     ranker = unskew.make("conf-auc", scenario="two-sample", learning_rate=3e-3, max_epochs=40, random_state=0)
@@ -164,6 +203,75 @@ def test_a_lent_model_must_know_the_same_columns_and_classes(toy_data):
     turned.classes_ = np.array([1, 0])
     prob = fit(toy_data, labeling=turned).labeling_prob(toy_data.X)
     np.testing.assert_allclose(prob, turned.predict_proba(toy_data.X.astype(np.float32))[:, 0])
+
+
+def frame_of(data):
+    import pandas as pd
+
+    return pd.DataFrame(data.X, columns=["a", "b"])
+
+
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_a_lent_network_knows_its_columns(crossfit, toy_data, tmp_path):
+    frame = frame_of(toy_data)
+    ntc = unskew.make("ntc", crossfit=crossfit, **QUICK).fit(frame, toy_data.labeled)
+    assert ntc.labeling is None
+    ntc.save(tmp_path / "model")
+    for lent in (ntc.labeling_, unskew.load(tmp_path / "model").labeling_, copy.deepcopy(ntc.labeling_)):
+        assert list(lent.feature_names_in_) == ["a", "b"]
+        assert unskew.make("no-conf", labeling=lent, **QUICK).fit(frame, toy_data.labeled).labeling_ is lent
+        with pytest.raises(ValueError, match=r"fitted on the columns \['a', 'b'\], but X has \['b', 'a'\]"):
+            unskew.make("no-conf", labeling=lent, **QUICK).fit(frame[["b", "a"]], toy_data.labeled)
+        with pytest.raises(ValueError, match="fitted on 2 features, but X has 1"):
+            unskew.make("no-conf", labeling=lent, **QUICK).fit(toy_data.X[:, :1], toy_data.labeled)
+
+
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_predict_proba_of_a_network_checks_columns_as_a_ranker_does(crossfit, toy_data):
+    frame = frame_of(toy_data)
+    labeling = unskew.make("ntc", crossfit=crossfit, **QUICK).fit(frame, toy_data.labeled).labeling_
+    prob = labeling.predict_proba(frame)
+    with pytest.raises(ValueError, match="Feature names must be in the same order as they were in fit"):
+        labeling.predict_proba(frame[["b", "a"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        labeling.predict_proba(frame[["a"]])
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but LabelingNetwork was fitted with"):
+        np.testing.assert_array_equal(labeling.predict_proba(toy_data.X), prob)
+    labeling = unskew.make("ntc", crossfit=crossfit, **QUICK).fit(toy_data.X, toy_data.labeled).labeling_
+    assert labeling.feature_names_in_ is None
+    with pytest.raises(ValueError, match=r"rows of shape \(2,\), .* was trained on, but they have shape \(1,\)"):
+        labeling.predict_proba(toy_data.X[:, :1])
+    with pytest.raises(ValueError, match=r"rows of shape \(2,\), .* but they have shape \(1, 1, 2\)"):
+        labeling.predict_proba(toy_data.X[:, None, None])
+    with pytest.raises(ValueError, match="must be finite"):
+        labeling.predict_proba(np.full((1, 2), np.nan))
+
+
+def test_names_of_a_network_are_as_many_as_its_features(toy_data, tmp_path):
+    ranker = unskew.make("no-conf", **QUICK).fit(frame_of(toy_data), toy_data.labeled)
+    with pytest.raises(ValueError, match="one feature name per feature, 2, but it got 1"):
+        replace(ranker.labeling_, feature_names=("a",))
+    ranker.save(tmp_path / "model")
+    model = modelfile.read_model_file(tmp_path / "model")
+    assert model.header["labeling"][0]["feature_names"] == ["a", "b"]
+    del model.header["labeling"][0]["feature_names"]  # as older versions wrote it
+    modelfile.write_model_file(tmp_path / "older", model)
+    loaded = unskew.load(tmp_path / "older")
+    assert loaded.labeling_.feature_names_in_ is None
+    np.testing.assert_array_equal(loaded.labeling_prob(frame_of(toy_data)), ranker.labeling_prob(frame_of(toy_data)))
+    model.header["labeling"][0]["feature_names"] = ["a", "b", "c"]
+    modelfile.write_model_file(tmp_path / "wrong", model)
+    with pytest.raises(ModelFileError, match="one feature name per feature"):
+        unskew.load(tmp_path / "wrong")
+
+
+def test_images_have_no_names():
+    rng = np.random.RandomState(0)
+    images, y = rng.uniform(size=(40, 1, 4, 4)), np.repeat([1, 0], [10, 30])
+    ntc = unskew.make("ntc", **{**QUICK, "max_epochs": 1}).fit(images, y)
+    np.testing.assert_array_equal(ntc.labeling_.predict_proba(images)[:, 1], ntc.labeling_prob(images))
+    with pytest.raises(ValueError, match=r"rows of shape \(1, 4, 4\)"):
+        ntc.labeling_.predict_proba(images.reshape(40, -1))
 
 
 def test_what_cannot_estimate_is_refused(toy_data):

@@ -1,21 +1,27 @@
 """What is particular to the compared methods, their cards, and methods from outside the package."""
 
+import contextlib
 import copy
 import importlib.util
 from dataclasses import asdict
+from inspect import getdoc
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.externals._numpydoc.docscrape import NumpyDocString
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import unskew
 from conftest import QUICK
 from unskew.datasets import toy
 from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning
 from unskew.perceptron import Perceptron
+from unskew.rankers._card import card_of
 from unskew.records import PUData, ScoredBatch
 from unskew.rows import as_rows
 from unskew.training import Batches
@@ -61,6 +67,60 @@ def test_pages_are_what_the_methods_say():
     assert module.pages() == written, "run: python docs/method_pages.py"
 
 
+@pytest.mark.parametrize("name", PAPER_ORDER)
+def test_a_notebook_shows_an_estimator_without_a_warning(name, toy_data):
+    """scikit-learn reads the docstring for its display, and warns of what is not in the form of numpydoc."""
+    ranker = unskew.make(name)
+    for shown in (ranker, make_pipeline(StandardScaler(), ranker), unskew.make(name, labeling=unskew.ULSIF())):
+        assert type(ranker).__name__ in shown._repr_html_()
+    own = set(ranker.get_params()) - set(unskew.make("ntc").get_params())
+    assert {entry.name for entry in NumpyDocString(getdoc(type(ranker)))["Parameters"]} - {"**others"} == own
+    described = {entry.name for entry in NumpyDocString(getdoc(unskew.rankers.Ranker))["Parameters"]}
+    assert described == set(unskew.make("ntc").get_params())
+
+
+def test_a_notebook_shows_what_is_fitted_without_a_warning(toy_data):
+    fitted = fit("conf-auc", toy_data, labeling=fit("ntc", toy_data).labeling_)
+    assert "ConfidenceAUC" in fitted._repr_html_()
+
+
+def test_a_card_reads_notes_and_sections():
+    class Own(unskew.LabelingRanker):
+        """One line.
+
+        Formula.
+
+        Parameters
+        ----------
+        power : int
+            Of x**2.
+        **others
+            See elsewhere.
+
+        Use it when
+        -----------
+        A section.
+
+        Notes
+        -----
+        **Assumption.** On the same
+        line.
+
+        **Differs from its authors.**
+        Below **much**.
+
+        Twice.
+        """
+
+        name, table_name, assumption = "own", "Own", "SAR"
+
+    card = card_of(Own)
+    assert (card.summary, card.description, card.use_when) == ("One line.", "Formula.", "A section.")
+    assert (card.assumption_text, card.differences) == ("On the same\nline.", "Below **much**.\n\nTwice.")
+    assert card.parameters == "power : int\n    Of x**2."
+    assert card.avoid_when == ""
+
+
 # The prior.
 
 
@@ -97,6 +157,24 @@ def test_a_known_prior_sets_the_threshold_and_saves_the_labeling_model_where_it_
             ranker.labeling_prob(toy_data.X)
 
 
+@pytest.mark.parametrize("name", PAPER_ORDER)
+def test_the_prior_is_shown_where_it_was_given_or_confidence_was(name, toy_data):
+    """As the docstring of ConfidenceAUC says."""
+    card = unskew.method_card(name)
+    arguments = toy_data.X, toy_data.labeled
+    missing = pytest.warns(ConfidenceMissingWarning) if "confidence" in card.needs else contextlib.nullcontext()
+    with missing:
+        given = unskew.make(name, prior=0.5, **QUICK).fit(*arguments)
+    assert (given.prior_, given.label_freq_) == (0.5, pytest.approx(toy_data.labeled.mean() / 0.5))
+    assert hasattr(fit(name, toy_data), "prior_")
+    if "prior" not in card.needs:
+        missing = pytest.warns(ConfidenceMissingWarning) if "confidence" in card.needs else contextlib.nullcontext()
+        with missing:
+            neither = unskew.make(name, **QUICK).fit(*arguments)
+        assert not hasattr(neither, "prior_")
+        assert not hasattr(neither, "label_freq_")
+
+
 def test_a_prior_below_the_share_of_labeled_is_refused(toy_data):
     with pytest.raises(ValueError, match=r"at least the share of labeled instances, 0\.075, .*but it is 0\.01"):
         fit("conf-auc", toy_data, prior=0.01)
@@ -117,14 +195,6 @@ def test_an_impossible_prior_is_told_by_methods_that_train_with_it(confidence, f
         ranker = unskew.make("nnpu", labeling=labeling, **QUICK).fit(*arguments)
     assert ranker.prior_ == pytest.approx(1.0 if confidence == 1.0 else toy_data.labeled.mean())
     unskew.make("conf-auc", labeling=labeling, **QUICK).fit(*arguments)  # does not need it, and says nothing
-
-
-def test_a_scorer_without_a_labeling_model_says_what_to_do(toy_data):
-    ranker = fit("nnpu", toy_data, prior=0.5)
-    with pytest.raises(ValueError, match=r"NonNegativePU does not estimate .* make_sar_scorer\(labeling=\.\.\.\)"):
-        unskew.metrics.make_sar_scorer()(ranker, toy_data.X, toy_data.labeled, confidence=toy_data.confidence)
-    lent = unskew.metrics.make_sar_scorer(labeling=fit("ntc", toy_data).labeling_)
-    assert np.isfinite(lent(ranker, toy_data.X, toy_data.labeled, confidence=toy_data.confidence))
 
 
 # Scenarios.

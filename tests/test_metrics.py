@@ -52,21 +52,24 @@ def by_hand(y, score, confidence, prob, one_sample):
         share = alpha * mean_labeled + (1 - alpha) * mean_unlabeled if one_sample else mean_unlabeled
         weighted, total = weighted + weight * share, total + weight
     prior = alpha * total / len(labeled)
+    if one_sample:
+        prior = max(prior, alpha)  # labeled instances are positive
     return 1 - (weighted / total - prior / 2) / (1 - prior), prior
 
 
 @pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
-def test_sar_auc_equals_the_double_loop_with_ties(scenario):
+@pytest.mark.parametrize("least_prob", [0.2, 0.5])  # the prior that follows from the second is below the labeled share
+def test_sar_auc_equals_the_double_loop_with_ties(scenario, least_prob):
     rng = np.random.RandomState(3)
     y = np.r_[np.ones(6, int), np.zeros(20, int)][rng.permutation(26)]
     score = rng.randint(0, 6, 26) + 2.0 * y  # many ties
-    confidence, prob = np.where(y == 1, rng.uniform(0.3, 1, 26), np.nan), rng.uniform(0.5, 1, 26)
+    confidence, prob = np.where(y == 1, rng.uniform(0.3, 1, 26), np.nan), rng.uniform(least_prob, 2 * least_prob, 26)
     if scenario == "two-sample":
         prob = 3 * prob
     estimate = sar_auc(y, score, confidence, prob, scenario)
     expected, prior = by_hand(y, score, confidence, prob, scenario == "one-sample")
     assert estimate.auc == pytest.approx(np.clip(expected, 0, 1))
-    assert estimate.prior == pytest.approx(max(prior, 6 / 26 if scenario == "one-sample" else 0))
+    assert estimate.prior == pytest.approx(prior)
     assert estimate.low <= estimate.auc <= estimate.high
 
 
@@ -136,6 +139,32 @@ def test_curves_by_hand(seed):
             fpr = (flagged - curves.prior * tpr) / (1 - curves.prior)
             assert curves.fpr[place] == pytest.approx(np.clip(fpr, 0, 1))
     assert curves.tpr[-1] == curves.flagged[-1] == pytest.approx(1)
+
+
+def test_curves_without_negatives_left_say_so():
+    draw = toy.draw(200, random_state=0)
+    with pytest.warns(NoEstimateWarning, match="The false positive rate is NaN"):
+        curves = sar_curves(draw.labeled, draw.X[:, 0], draw.confidence, np.full(200, 0.02))
+    assert curves.prior == 1
+    assert np.isnan(curves.fpr[1:]).all()
+
+
+def test_a_prior_below_the_share_of_labeled_rows_is_raised_for_all_estimates():
+    """Labeled rows are positive: confidence and labeling probability that say less are wrong in their scale only."""
+    draw = toy.draw(600, random_state=0)
+    judged = draw.labeled, draw.X[:, 0], np.full(600, 0.1)
+    estimate, right = (sar_auc(*judged, np.full(600, u)) for u in (0.9, 0.1))
+    assert estimate.prior == pytest.approx(draw.labeled.mean())
+    assert estimate.auc == pytest.approx(right.auc)
+    curves = sar_curves(*judged, np.full(600, 0.9))
+    assert np.trapezoid(curves.tpr, curves.fpr) == pytest.approx(estimate.auc, abs=0.01)
+
+
+@pytest.mark.parametrize("clip", [-1, 1, 2, float("nan"), "x", True])
+def test_a_clip_beyond_its_range_is_told(clip):
+    draw = toy.draw(200, random_state=0)
+    with pytest.raises(ValueError, match=r"clip must be a number in \[0, 1\)"):
+        sar_auc(draw.labeled, draw.X[:, 0], draw.confidence, draw.labeling_prob, clip=clip)
 
 
 def test_curves_meet_the_truth_on_the_toy_law():

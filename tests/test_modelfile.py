@@ -114,6 +114,38 @@ def test_the_header_says_what_the_model_is(toy_data, tmp_path):
     assert len(header["history"]) == QUICK["max_epochs"]
 
 
+def test_a_callable_that_hands_out_one_module_gives_the_score_network_its_own_copy(toy_data, tmp_path):
+    module = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+    ranker = fitted(toy_data, network=lambda _shape: module)
+    ranker.save(tmp_path / "model")
+    state = torch.get_rng_state()
+    loaded = unskew.load(tmp_path / "model", network=lambda _shape: module)
+    assert torch.equal(torch.get_rng_state(), state)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+
+
+@pytest.mark.parametrize(("network", "found"), [(nn.Linear(2, 1), "a module itself, a Linear"), (lambda _: 5, "is 5")])
+def test_a_network_that_is_no_function_of_the_shape_is_told(network, found, toy_data, tmp_path):
+    with pytest.raises(TypeError, match=f"takes the shape of one row and returns a torch module, but .*{found}"):
+        fitted(toy_data, network=network)
+    fitted(toy_data, network=lambda shape: nn.Linear(*shape, 1)).save(tmp_path / "model")
+    with pytest.raises(TypeError, match=found):
+        unskew.load(tmp_path / "model", network=network)
+
+
+def test_a_model_of_a_device_that_is_not_here_is_loaded_to_the_processor(toy_data, tmp_path):
+    ranker = fitted(toy_data)
+    ranker.save(tmp_path / "model")
+    model = modelfile.read_model_file(tmp_path / "model")
+    model.header["parameters"]["device"] = "xla:7"
+    modelfile.write_model_file(tmp_path / "model", model)
+    with pytest.warns(UserWarning, match="fitted on the device 'xla:7', which torch does not have here") as told:
+        loaded = unskew.load(tmp_path / "model")
+    assert told[0].filename == __file__
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+
+
 def entries(value, path=()):
     """Where each entry of a header is, whatever it is in."""
     items = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
@@ -122,10 +154,12 @@ def entries(value, path=()):
         yield from entries(each, (*path, key))
 
 
-@pytest.mark.parametrize("name", ["conf-auc", "npu", "pg"])
-def test_a_header_with_other_entries_is_told_or_read(name, toy_data, tmp_path):
+@pytest.mark.parametrize(("name", "custom"), [("conf-auc", False), ("npu", False), ("pg", False), ("conf-auc", True)])
+@pytest.mark.filterwarnings("ignore:the model was fitted on the device")
+def test_a_header_with_other_entries_is_told_or_read(name, custom, toy_data, tmp_path):
     """No checksum helps against a file that was made wrong; no such file may end in an error about the library."""
-    fitted(toy_data, name, crossfit=2).save(tmp_path / "model")
+    own = {"network": lambda shape: nn.Linear(*shape, 1)} if custom else {}
+    fitted(toy_data, name, crossfit=2, **own).save(tmp_path / "model")
     model, told = modelfile.read_model_file(tmp_path / "model"), 0
     text = json.dumps(model.header)
     for *above, key in list(entries(model.header)):
@@ -139,9 +173,15 @@ def test_a_header_with_other_entries_is_told_or_read(name, toy_data, tmp_path):
                 del inside[key]
             modelfile.write_model_file(tmp_path / "other", modelfile.ModelFile(header, model.arrays))
             try:
-                unskew.load(tmp_path / "other")
+                loaded = unskew.load(tmp_path / "other", **own)
             except ModelFileError:
                 told += 1
+            except ValueError as error:  # its header says that the network is none of the user's
+                if "leave out network=" not in str(error):
+                    raise
+            else:
+                loaded.predict(toy_data.X[:3])
+                assert not hasattr(loaded, "labeling_") or np.isfinite(loaded.labeling_prob(toy_data.X[:3])).all()
     assert told > 100
 
 

@@ -1,5 +1,7 @@
 """The package as a whole: quick to import, names where CONTRACT has them, equations with one home, pages alone."""
 
+import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import unskew
+from unskew.rankers import _own_rankers
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "unskew").rglob("*.py"))
@@ -38,6 +41,21 @@ def test_public_names():
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
         _ = unskew.Nonsense
     assert callable(unskew.methods)  # still, after the modules were loaded
+
+
+def test_type_checkers_and_editors_see_every_name():
+    """What is imported for them alone is what `__getattr__` gives, the classes of all methods among it."""
+    tree = ast.parse((ROOT / "src/unskew/__init__.py").read_text())
+    (block,) = [each for each in tree.body if isinstance(each, ast.If)]
+    assert ast.unparse(block.test) == "TYPE_CHECKING"
+    found = {name.asname: (each.module, name.name) for each in block.body for name in each.names}
+    assert set(found) | {"__version__"} == set(unskew.__all__) == set(dir(unskew))
+    assert {kind.__name__ for kind in _own_rankers().values()} <= set(found)
+    for name, (module, original) in found.items():
+        assert original == name  # under the same name it is public to them
+        submodule = f"{module}.{name}"
+        expected = sys.modules.get(submodule) or getattr(importlib.import_module(module), name)
+        assert getattr(unskew, name) is expected
 
 
 def test_every_equation_has_one_home():

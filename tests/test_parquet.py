@@ -1,5 +1,8 @@
 """Rows of Parquet files: the same rows as in memory, in bounded memory, and clear words where something is wrong."""
 
+import copy
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -153,3 +156,70 @@ def test_what_cannot_be_read_is_told(folder, table, tmp_path):
     pq.write_table(pa.table(dict(zip(COLUMNS, X.T, strict=True))), tmp_path / "text.parquet", row_group_size=GROUP)
     with pytest.raises(ValueError, match=r"column 'b' has nan .* at row 1,234. Fill or drop such rows first"):
         ranker.decision_function(ParquetRows(tmp_path, memory=MEMORY))
+
+
+def write(path, **columns):
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ([], ValueError, "columns must name at least one feature, but it is empty. Leave it out to take all"),
+        ("a", TypeError, r"columns must be a list of names, but it is the text 'a'. Pass columns=\['a'\]"),
+        (["rsk"], ValueError, r"has no column 'rsk', only a, b, c, flag, risk, id. Did you mean 'risk'\?"),
+    ],
+)
+def test_columns_that_are_none(columns, error, message, folder):
+    with pytest.raises(error, match=message):
+        opened(folder, columns=columns)
+
+
+def test_a_file_without_numbers(tmp_path):
+    path = write(tmp_path / "names.parquet", name=["x", "y"], city=["Rome", "Oslo"])
+    with pytest.raises(
+        ValueError, match=r"must have columns of numbers .* only name \(string\), city \(string\). Encode"
+    ):
+        ParquetRows(path)
+
+
+@pytest.mark.parametrize("columns", [None, ["a", "b"]])
+def test_every_file_of_a_folder_must_have_the_features_as_numbers(columns, tmp_path):
+    write(tmp_path / "1.parquet", a=[1.0, 2.0], b=[1, 2])
+    second = write(tmp_path / "2.parquet", a=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"2.parquet has no column 'b', only a"):
+        ParquetRows(tmp_path, columns)
+    write(second, a=[1.0, 2.0], b=["1", "2"])
+    with pytest.raises(ValueError, match=r"the column 'b' of .*2.parquet is of type string. Encode it first"):
+        ParquetRows(tmp_path, columns)
+    write(second, more=["x", "y"], b=[True, False], a=[3, 4])  # numbers of another kind, in another order
+    rows = ParquetRows(tmp_path, columns)
+    np.testing.assert_array_equal(rows.take(np.arange(4)), [[1, 1], [2, 2], [3, 1], [4, 0]])
+    with pytest.raises(ValueError, match=r"1.parquet has no column 'more', only a, b"):
+        rows.column("more")
+
+
+def test_two_columns_of_one_name(tmp_path):
+    pq.write_table(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=r"columns must have names of their own, but .*x.parquet has 2 called 'a'"):
+        ParquetRows(tmp_path)
+
+
+def test_a_copy_opens_the_files_anew(folder, table, tmp_path, monkeypatch):
+    X, _ = table
+    monkeypatch.chdir(folder.parent)
+    rows = opened(folder.name)
+    rows.keep(np.arange(10))
+    rows.take(np.arange(100))
+    packed = pickle.dumps(rows)
+    monkeypatch.chdir(tmp_path)  # where the relative path leads nowhere
+    for again in (pickle.loads(packed), copy.deepcopy(opened(folder))):
+        assert (again.columns, again.memory, len(again)) == (rows.columns, rows.memory, N)
+        np.testing.assert_array_equal(again.take(np.arange(N)), X)
+    (tmp_path / "gone").mkdir()
+    write(tmp_path / "gone" / "x.parquet", a=[1.0])
+    packed = pickle.dumps(ParquetRows(tmp_path / "gone" / "x.parquet"))
+    (tmp_path / "gone" / "x.parquet").unlink()
+    with pytest.raises(FileNotFoundError, match="there is no file or folder .*gone/x.parquet"):
+        pickle.loads(packed)

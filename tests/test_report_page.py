@@ -258,15 +258,67 @@ def test_recommendation(compared):
         "it; ntc is quicker (9.0 s instead of 41 s)."
     )
     assert recommend(compared[:1])[1].endswith("nothing else was compared.")
-    assert recommend([compared[3], compared[0]])[1].endswith(
-        "every other method is below it by more than chance explains."
-    )
+    below = "below it by more than chance explains."
+    assert recommend([compared[3], compared[0]])[1].endswith(f"the other method is {below}")
+    assert recommend([compared[3], compared[0], compared[3]])[1].endswith(f"each of the 2 others is {below}")
     assert "no harm that can be seen" in recommend(compared[:2])[1]
-    assert "No method's AUC could be estimated" in recommend(compared[4:])[1]
+    assert "No method's AUC can be told: confidence and labeling" in recommend(compared[4:])[1]
     tied = [replace(compared[1], auc=0.923), compared[0]]
     assert recommend(tied)[0] == "conf-auc"
     with pytest.raises(ValueError, match="none was compared"):
         recommend([])
+
+
+@pytest.mark.parametrize(
+    ("low", "auc", "named", "why"),
+    [
+        (0.013, 0.98, "ntc", "its interval, 0.013 to 1.000, contains 0.5, which is chance"),
+        (0.97, 1.0, "ntc", "lies at the very end of what an AUC can be"),
+        (0.013, 0.98, "conf-auc", "its interval, 0.013 to 1.000, contains 0.5, which is chance"),
+    ],
+)
+def test_few_labels_tell_no_method_from_another(low, auc, named, why):
+    """However far below the others are: an interval like that, or an estimate cut off at 1, is worth nothing."""
+    best, other = Compared("ntc", "NTC", auc, low, 1.0, 0.2, 9.0), Compared("conf-auc", "Ours", 0.6, 0.2, 0.9, 0.2, 1.0)
+    reference = {"ntc": (best, other), "conf-auc": (other, best)}[named]
+    name, reason = recommend([reference[0], replace(reference[1], difference_low=-0.5, difference_high=-0.1)])
+    assert name == named
+    assert why in reason
+    assert "the labels are too few to tell which method is best." in reason
+    assert ("conf-auc assumes the least" in reason) == (named != "ntc")
+    assert "too few to tell how good it is" in recommend([best])[1]
+    assert "chance explains" not in reason
+
+
+def test_what_cannot_be_told_is_no_number_on_the_page(compared):
+    none = [
+        replace(each, auc=float("nan"), low=0.0, high=1.0, prior=1.0, difference_low=low, difference_high=high)
+        for each, low, high in ((compared[0], None, None), (compared[1], -1.0, 1.0))
+    ]
+    text = comparison_page("None", [], none, recommend(none))
+    row = text[text.index('data-method="no-conf"') :].split("</tr>")[0]
+    assert "100" not in row
+    assert "1.000" not in row
+    assert row.count("not known") == 3
+
+
+def test_epochs_are_counted_from_one(evidence, card):
+    history = tuple(Risk(epoch, 1.0 - 0.1 * epoch, 1.0 - 0.1 * epoch) for epoch in range(5))
+    text = model_page(card, replace(evidence, score_training=Training(history, 4), labeling_training=None))
+    assert "Epoch 5 was kept, of 5 trained." in text
+    assert "epoch 5 kept" in text
+
+
+def test_no_threshold_is_shown_that_the_page_calls_chance(pages, evidence, card):
+    few = replace(evidence, n_ranked=400)  # a hundredth of them are four rows
+    page = Page(model_page(card, few))
+    rows = [
+        int(page.elements[place + 1]["text"])
+        for place, each in enumerate(page.elements)
+        if each["tag"] == "span" and each["parents"][-1] == "th" and "tbody" in each["parents"]
+    ]
+    assert rows
+    assert min(rows) >= 10
 
 
 def test_comparison_page_holds_its_numbers(pages, compared):

@@ -154,6 +154,15 @@ def test_an_error_of_the_network_reaches_the_caller(n_threads, n):
     assert each_has_its_own(n_threads)
 
 
+@pytest.fixture
+def interruptible():
+    """A shell lets what it starts in the background ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_stops_all_threads(n_threads, monkeypatch):
     network, x = drawn()
     before, stopped, stop = set(threading.enumerate()), threading.Event(), scoring._Scoring.stop

@@ -14,7 +14,16 @@ from scipy import stats
 
 from unskew.errors import MissingExtra
 from unskew.experiments.plans import CLIPS, NINE, NOISE, PLANS, POWERS, PRIORS, SIX, Plan
-from unskew.experiments.summary import draw, on_datasets_of, published, summarize, to_latex, to_markdown, write
+from unskew.experiments.summary import (
+    draw,
+    on_datasets_of,
+    published,
+    summarize,
+    to_latex,
+    to_markdown,
+    with_all_rows,
+    write,
+)
 from unskew.experiments.summary import figures as figures_module
 from unskew.experiments.summary.figures import pictures
 from unskew.experiments.summary.latex import escaped
@@ -356,6 +365,15 @@ def test_numbers_of_curves():
     assert [entry.text for entry in table.groups[0][1][3:]] == [f"{0.8 - k / 100:.4f} ± 0.0000" for k in POWERS]
 
 
+def test_notes_of_curves_say_what_their_errors_contain():
+    over_k, over_prior = (
+        " ".join(summarize(small(name), rows_of(small(name))).notes) for name in ("transform-power", "prior")
+    )
+    assert "± its standard error" not in over_k
+    assert "± s/√n, with s the standard deviation of all n runs. It contains the spread between priors" in over_k
+    assert "± its standard error" in over_prior  # of one prior each
+
+
 def test_a_method_that_is_not_known_here_goes_by_its_name():
     plan = Plan("mine", "A table of my own", "nowhere", datasets=("my-data",), methods=("my_method", "ntc"), seeds=2)
     text = to_markdown(summarize(plan, rows_of(plan)))
@@ -481,6 +499,27 @@ def test_plans_take_the_data_sets_that_their_rows_are_about():
     for name in ("lbe", "clipping", "noisy-confidence", "transform-power", "prior-fixed-labeled", "c005"):
         assert on_datasets_of(PLANS[name], rows).datasets == ()
     assert set(on_datasets_of(PLANS["table1"], rows_of(PLANS["table1"].only(seeds=1))).datasets) == set(SIX)
+
+
+def test_a_plan_is_widened_to_all_that_its_rows_are_about():
+    whole = PLANS["table1"].only(datasets=("blood-2015", "mnist"), methods=("mine", "ntc", "conf-auc"), seeds=2)
+    part = PLANS["table1"].only(datasets=("digits",), methods=("puauc",), priors=[0.3], seeds=1)
+    wide = with_all_rows(part, rows_of(whole) + rows_of(part))
+    assert wide.datasets == ("mnist", "blood-2015", "digits")
+    assert wide.methods == ("conf-auc", "ntc", "puauc", "mine")
+    assert (wide.priors, wide.seeds) == ((*PRIORS, 0.3), 2)
+    assert with_all_rows(part, rows_of(whole.only(max_epochs=2))) == part
+    assert with_all_rows(part, []) == part
+
+
+def test_methods_beside_the_variants_of_a_plan_stay_there_unless_they_were_varied():
+    plan = small("noisy-confidence", seeds=1)
+    part = plan.only(methods=["conf-auc"])
+    assert with_all_rows(part, rows_of(plan)) == plan
+    varied = plan.only(methods=["no-conf"])
+    wide = with_all_rows(part, rows_of(varied))
+    assert (wide.methods, wide.extra) == (("conf-auc", "no-conf"), ())
+    assert with_all_rows(plan, rows_of(part)).extra == ("no-conf",)
 
 
 @pytest.fixture(scope="module")

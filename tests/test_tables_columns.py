@@ -98,12 +98,12 @@ def test_confidence_is_read_on_labeled_rows_alone(dtype):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("1.5", r'must lie in \[0, 1\] on every labeled row, but 1 of 2 do not \(first: "1.5" at row 3\)'),
-        ("-0.1", r'must lie in \[0, 1\] on every labeled row, but 1 of 2 do not \(first: "-0.1" at row 3\)'),
+        ("1.5", r'must lie in \[0, 1\] on every labeled row, but 1 of 2 does not \(first: "1.5" at row 3\)'),
+        ("-0.1", r'must lie in \[0, 1\] on every labeled row, but 1 of 2 does not \(first: "-0.1" at row 3\)'),
         ("inf", r"must lie in \[0, 1\]"),
-        ("high", r'must be a number on every labeled row, but 1 of 2 are none \(first: "high" at row 3\)'),
-        ("0,5", r"must be a number"),
-        ("", r"must have a value on every labeled row, but 1 of 2 have none \(first: nothing at row 3\)"),
+        ("high", r'must be a number on every labeled row, but 1 of 2 is none \(first: "high" at row 3\)'),
+        ("0,5", r"must be a number .* decimal comma or a unit: write them as 0.95"),
+        ("", r"must have a value on every labeled row, but 1 of 2 has none \(first: nothing at row 3\)"),
         ("NaN", r"must have a value"),
         (None, r"must have a value"),
     ],
@@ -122,7 +122,9 @@ def test_confidence_that_is_all_zero_is_told():
 def test_truth_needs_both_classes_and_every_row():
     with pytest.raises(TableError, match='the truth column "y" must hold both classes, but all 2 rows are 1'):
         read_truth(pl.DataFrame({"y": ["1", "1"]}), "y")
-    with pytest.raises(TableError, match=r"1 row of 2 are blank \(first: row 2\)"):
+    with pytest.raises(TableError, match="must hold both classes, but the only row is 0"):
+        read_truth(pl.DataFrame({"y": ["0"]}), "y")
+    with pytest.raises(TableError, match=r"1 row of 2 is blank \(first: row 2\)"):
         read_truth(pl.DataFrame({"y": ["1", ""]}), "y")
     with pytest.raises(TableError, match=r'the truth column "y" .* \(first: "dunno" at row 1\)'):
         read_truth(pl.DataFrame({"y": ["dunno", "1"]}), "y")

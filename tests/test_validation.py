@@ -1,5 +1,7 @@
 """Bad input: each message says what must hold, what was found and where, and what to do."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 import unskew
 from conftest import QUICK
 from unskew.errors import TooFewLabeled
+from unskew.validation import plain_array
 
 X = np.random.RandomState(0).normal(size=(40, 3))
 Y = np.r_[np.ones(8, int), np.zeros(32, int)]
@@ -46,7 +49,13 @@ def changed(values, row, value):
             r"at least two instances must be labeled \(class 1\), but only one of 40 is \(row 7\)",
         ),
         (Y[:-1], r"inconsistent numbers of samples: \[40, 39\]"),
-        (np.where(Y == 1, 1.0, np.nan), "Input y contains NaN"),
+        (
+            np.where(Y == 1, 1.0, np.nan),
+            r"Input y contains NaN. .* 32 of 40 entries are missing \(first: nan at row 8\).*write 0: y.fillna\(0\)",
+        ),
+        (pd.Series(Y, dtype="Int64").where(Y == 1), r"32 of 40 entries are missing \(first: (<NA>|nan) at row 8\)"),
+        (pl.Series(Y == 1).replace(False, None), r"32 of 40 entries are missing \(first: None at row 8\)"),
+        ([*Y[:-1], None], r"1 of 40 entries are missing \(first: None at row 39\)"),
         (None, "requires y to be passed"),
     ],
 )
@@ -70,6 +79,8 @@ def test_too_few_labeled_can_be_caught_by_its_class():
         pl.Series(Y),
         Y.astype(np.uint8),
         pd.Series(Y, dtype=object),
+        pd.Series(Y, dtype="Int64"),
+        torch.tensor(Y, dtype=torch.bfloat16, requires_grad=True),
     ],
 )
 def test_labels_of_any_type(y):
@@ -105,7 +116,7 @@ def test_confidence_is_read_on_labeled_rows_only():
     odd = changed(R.astype(object), 20, "whatever")
     odd[21], odd[22] = None, 7.0
     np.testing.assert_array_equal(fit(confidence=odd).decision_function(X), fit().decision_function(X))
-    tensor = torch.from_numpy(R)
+    tensor = torch.tensor(R, requires_grad=True)
     np.testing.assert_array_equal(fit(confidence=tensor).decision_function(X), fit().decision_function(X))
 
 
@@ -127,12 +138,86 @@ def test_confidence_is_read_on_labeled_rows_only():
         (X[:, :, None], "Found array with dim 3"),
         (X[:, :0], r"Found array with 0 feature\(s\)"),
         (X[:0], "inconsistent|0 sample"),
+        (
+            np.zeros((40, 0, 4, 4)),
+            r"at least one channel, row and column of pixels, but X has the shape \(40, 0, 4, 4\)",
+        ),
+        (np.zeros((40, 1, 4, 0)), r"of pixels, but X has the shape \(40, 1, 4, 0\)"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_features(features, message):
     with pytest.raises(ValueError, match=message):
         fit(X=features)
+
+
+DATES = pd.to_datetime(["2020-01-01", None] * 20)
+
+
+@pytest.mark.parametrize(
+    ("features", "where"),
+    [
+        (pd.DataFrame({"t": DATES}), "column 't' holds"),
+        (pd.DataFrame({"a": X[:, 0], "t": DATES}), "column 't' holds"),
+        (pd.DataFrame({"a": X[:, 0], "t": DATES.tz_localize("Europe/Rome")}), "column 't' holds"),
+        (pd.DataFrame({"a": ["text"] * 40, "t": DATES - DATES[0]}), "column 't' holds"),
+        (pd.DataFrame({"t": pd.Categorical(DATES)}), "it holds"),
+        (pl.DataFrame({"t": [datetime(2020, 1, 1), None] * 20}), "column 't' holds"),
+        (pl.DataFrame({"a": X[:, 0], "t": [datetime(2020, 1, 1).date()] * 40}), "column 't' holds"),
+        (pl.DataFrame({"a": X[:, 0], "t": [timedelta(1)] * 40}), "column 't' holds"),
+        (np.full((40, 3), np.timedelta64("NaT", "s")), "it holds"),
+        ([[np.datetime64("2020-01-01")]] * 40, "it holds"),
+    ],
+)
+def test_dates_are_no_numbers(features, where):
+    with pytest.raises(ValueError, match=f"must be numeric, but {where} dates or durations. Encode dates as numbers"):
+        fit(X=features)
+
+
+def test_dates_are_no_numbers_to_score_either():
+    ranker = fit(X=pd.DataFrame({"t": X[:, 0]}))
+    with pytest.raises(ValueError, match="must be numeric, but column 't' holds dates or durations"):
+        ranker.decision_function(pd.DataFrame({"t": DATES}))
+
+
+def test_what_is_neither_number_nor_text_is_named():
+    days = pd.DataFrame({"a": X[:, 0], "day": [None, *[datetime(2020, 1, 1).date()] * 39]})
+    with pytest.raises(
+        TypeError, match=r"it is datetime.date\(2020, 1, 1\) in column 'day', row 1. Encode such columns"
+    ):
+        fit(X=days)
+    with pytest.raises(ValueError, match=r"it is 'x' in column 0, row 1"):
+        fit(X=np.array([1, "x"] * 20, dtype=object))
+    images = np.zeros((40, 1, 2, 2), dtype=object)
+    images[3, 0, 1, 1] = "dark"
+    with pytest.raises(ValueError, match=r"it is 'dark' in column \(0, 1, 1\), row 3"):
+        fit(X=images)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": X[:, 0], "b": Y == 1, "c": pd.array(Y, dtype="Int64")}),
+        pd.DataFrame({"a": X[:, 0], "b": pd.array(Y == 1, dtype="boolean"), "c": pd.array(Y, dtype="Float32")}),
+        pd.DataFrame({"a": X[:, 0], "b": Y == 1, "c": Y}, dtype=object),
+        pd.DataFrame({"a": X[:, 0], "b": (Y == 1).astype(np.uint8), "c": pd.Categorical(Y)}),
+        pl.DataFrame({"a": X[:, 0], "b": Y == 1, "c": Y}),
+    ],
+)
+def test_numbers_of_any_type_are_features(frame):
+    plain = np.column_stack([X[:, 0], Y, Y])
+    np.testing.assert_array_equal(fit(X=frame).decision_function(frame), fit(X=plain).decision_function(plain))
+
+
+def test_torch_tensors_of_any_kind():
+    coarse = torch.tensor(X, requires_grad=True).to(torch.bfloat16)
+    plain = coarse.detach().float().numpy()
+    expected = fit(X=plain).decision_function(plain)
+    for tensor in (coarse, coarse.float(), coarse.detach().to_sparse(), torch.nn.Parameter(coarse.detach())):
+        np.testing.assert_array_equal(fit(X=tensor).decision_function(tensor), expected)
+    half = torch.tensor(X).half()
+    np.testing.assert_array_equal(plain_array(half), X.astype(np.float16))
+    assert plain_array(X) is X
 
 
 def test_other_features_than_in_training():
@@ -200,6 +285,7 @@ def test_nearly_right_names():
         ((X, None, R), r"X has 40 rows and y has shape \(\)"),
         ((X, Y), r"validation must have confidence too"),
         ((X, np.zeros(40, int), R), "y must have labeled instances"),
+        ((X, np.where(Y == 1, 1.0, np.nan), R), r"32 of 40 entries are missing \(first: nan at row 8\)"),
         ((X, Y, changed(R, 0, 3.0)), r"first: 3 at row 0"),
     ],
 )

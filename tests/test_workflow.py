@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -13,14 +14,19 @@ import pytest
 from typer.testing import CliRunner
 
 import unskew
+from conftest import QUICK
 from toy_table import toy_frame, write_toy
 from unskew.cli import app
-from unskew.metrics import OutOfFold, auc
+from unskew.errors import TableError
+from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling
 from unskew.metrics.crossval import default_labeling
-from unskew.workflow.comparing import choose
-from unskew.workflow.fitting import batch_size_for, epochs_for, folds_for
+from unskew.tables.csv_files import CsvTable
+from unskew.workflow import comparing, ranking
+from unskew.workflow.comparing import choose, judge
+from unskew.workflow.data import read_labeled
+from unskew.workflow.fitting import Training, batch_size_for, epochs_for, folds_for
 from unskew.workflow.model import TableModel
-from unskew.workflow.telling import model_html
+from unskew.workflow.telling import comparison_table, estimates_table, model_html
 
 COLUMNS = ["--label", "known", "--confidence", "risk"]
 ASIDE = ["--exclude", "truth", "--exclude", "case"]
@@ -52,6 +58,8 @@ def test_fit_shows_the_data_and_what_was_found(fitted):
         assert word in told
     content = json.loads((folder / "fit.json").read_text())
     assert content["source"]["n_rows"] == 900
+    assert content["parameters"]["max_epochs"] == 60
+    assert content["versions"]["unskew"] == unskew.__version__
     estimate = content["evidence"]["estimate"]
     assert f"{estimate['auc']:.3f}" in told
     assert 0.5 < estimate["low"] <= estimate["auc"] <= estimate["high"] <= 1
@@ -134,7 +142,18 @@ def test_compare_recommends_and_tells_how_right_that_was(fitted, tmp_path):
     assert content["recommended"] in told
     assert 0 <= content["right_share"] <= 1
     assert "resampled" in " ".join(told.split())
-    assert content["reason"].split(".")[0] in " ".join((tmp_path / "out" / "index.html").read_text().split())
+    page = " ".join((tmp_path / "out" / "index.html").read_text().split())
+    assert content["reason"].split(".")[0] in page
+    # What it is about, and how it was made.
+    source = content["source"]
+    assert (source["file"], source["label"], source["confidence"]) == ("cases.csv", "known", "risk")
+    assert (source["n_rows"], source["n_labeled"]) == (900, int(toy_frame(900)["known"].sum()))
+    assert source["excluded"] == ["case", "truth"]
+    assert (content["truth"], content["folds"], content["epochs"], content["seed"]) == ("truth", 3, 20, 0)
+    assert content["versions"]["unskew"] == unskew.__version__
+    assert content["difference_level"] == pytest.approx(0.975)
+    for fact in ("parts for cross-validation", "epochs at most", "version of unskew", source["made"], "label column"):
+        assert fact in page
 
 
 def test_without_confidence_there_is_a_ranking_but_no_estimate(tmp_path):
@@ -174,6 +193,60 @@ def test_batches_and_folds_suit_the_table():
     assert [default_labeling(n).max_samples for n in (1000, 10**6)] == [None, 20_000]
 
 
+def estimated(auc, low=0.8):
+    return SarAUC(auc, low, 1.0, 0.95, 0.2, 0.5, 100.0, auc)
+
+
+def test_more_methods_need_more_to_be_told_apart():
+    """Paired intervals hold together: with more methods each is wider."""
+    rng = np.random.RandomState(0)
+    y = (np.arange(400) < 40).astype(int)
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan))
+    score = {name: y + (1 + place) * rng.normal(size=400) for place, name in enumerate(("ntc", "pg", "puauc", "lbe"))}
+    honest = {name: OutOfFold(each, np.full(400, 0.4)) for name, each in score.items()}
+    widths = []
+    for names in (["ntc", "pg"], list(honest)):
+        result = judge(table, {name: honest[name] for name in names}, dict.fromkeys(names, 1.0), None)
+        other = next(each for each in result.compared if each.name == "pg")
+        widths.append(other.difference_high - other.difference_low)
+        shown = comparison_table(result)
+        assert shown.header[3] == "difference from recommended"
+        assert [row[0] for row in shown.rows][0] == f"{result.recommended} (recommended)"
+    assert widths[1] > 1.1 * widths[0]
+
+
+def test_the_forest_that_all_share_counts_for_no_method(tmp_path, monkeypatch):
+    write_toy(tmp_path / "cases.csv", 200)
+    table = read_labeled(tmp_path / "cases.csv", "known", "risk", exclude=["truth", "case"])
+    own = out_of_fold(unskew.make("ntc", **QUICK), table.X, table.y, table.confidence, n_folds=2, random_state=3)
+    shared = out_of_fold_labeling(table.X, table.y, n_folds=2, random_state=3)
+    assert (own.labeling_prob == shared).all()  # of the same folds
+    given = []
+
+    def spy(ranker, X, y, confidence, *, labeling_prob=None, **_options):
+        given.append(labeling_prob)
+        return OutOfFold(X[:, 0].astype(float), shared if labeling_prob is None else labeling_prob)
+
+    monkeypatch.setattr(comparing, "out_of_fold", spy)
+    comparing.compare_table(table, Training(seed=3), ("puauc", "ntc"), n_folds=2, verbose=False)
+    assert all((each == shared).all() for each in given)
+
+
+def test_what_cannot_be_told_is_told_once_and_not_as_nan():
+    """Confidence 1 on few labels: as many positives as rows, or more. No warning passes (they are errors here)."""
+    y = (np.arange(100) < 20).astype(int)
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 1.0, np.nan))
+    honest = {name: OutOfFold(np.arange(100.0), np.full(100, 0.01)) for name in ("conf-auc", "ntc")}
+    result = judge(table, honest, {"conf-auc": 1.0, "ntc": 1.0}, y)
+    assert "No method's AUC can be told" in result.reason
+    for row in comparison_table(result).rows:
+        assert list(row[1:5]) == ["cannot be told"] * 4
+    estimate = SarAUC(np.nan, 0.0, 1.0, 0.95, 1.0, 0.2, 20.0, np.nan)
+    rows = dict(estimates_table(SimpleNamespace(evidence=SimpleNamespace(estimate=estimate))).rows)
+    assert list(rows.values()) == ["cannot be told"] * 4 + ["20 equal ones"]
+    assert "95 % interval" in rows
+
+
 def test_where_the_data_cannot_tell_the_papers_method_is_recommended(monkeypatch):
     rng = np.random.RandomState(0)
     y = (np.arange(400) < 40).astype(int)
@@ -182,10 +255,13 @@ def test_where_the_data_cannot_tell_the_papers_method_is_recommended(monkeypatch
     near = OutOfFold(score + 0.01 * rng.normal(size=400), np.full(400, 0.4))
     far = OutOfFold(rng.normal(size=400), np.full(400, 0.4))
     best = OutOfFold(score, np.full(400, 0.4))
-    estimates = {"ntc": 0.9, "conf-auc": 0.89}
+    estimates = {"ntc": estimated(0.9), "conf-auc": estimated(0.89)}
     assert choose(estimates, {"ntc": best, "conf-auc": near}, y, confidence) == "conf-auc"
     assert choose(estimates, {"ntc": best, "conf-auc": far}, y, confidence) == "ntc"
-    assert choose({"ntc": 0.9, "pg": 0.8}, {"ntc": best, "pg": near}, y, confidence) == "ntc"
+    assert choose({"ntc": estimated(0.9), "pg": estimated(0.8)}, {"ntc": best, "pg": near}, y, confidence) == "ntc"
+    # An interval with chance in it tells nothing of the others either.
+    rough = estimates | {"ntc": estimated(0.9, low=0.01)}
+    assert choose(rough, {"ntc": best, "conf-auc": far}, y, confidence) == "conf-auc"
 
 
 def test_almost_all_rows_labeled_gives_a_model_without_an_estimate(tmp_path):
@@ -210,13 +286,104 @@ def test_the_page_shows_the_versions_that_made_the_model(fitted, tmp_path):
 
 
 def test_few_labels_and_no_labeling_model_to_fall_back_on(tmp_path):
-    frame = write_toy(tmp_path / "cases.csv", 300)
+    write_toy(tmp_path / "cases.csv", 300)
     arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--method", "nnpu", "--prior", 0.3, "--no-estimate"]
     run(*arguments, "--epochs", 1, "--out", tmp_path / "m")
-    known = np.cumsum(frame["known"].to_numpy()) * frame["known"].to_numpy()
-    frame.with_columns(known=pl.Series(((known > 0) & (known < 4)).astype(int))).write_csv(tmp_path / "few.csv")
+    write_few(tmp_path / "few.csv", 300, 3)
     result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "m"), str(tmp_path / "few.csv"), *COLUMNS])
     assert "at least 4 must be labeled, but 3 of 300 are" in str(result.exception)
+
+
+@pytest.fixture
+def latin(tmp_path):
+    """A file that is not UTF-8."""
+    frame = toy_frame(200).with_columns(place=pl.Series(["Orléans", "Nîmes"] * 100))
+    (tmp_path / "latin.csv").write_bytes(frame.write_csv().encode("latin-1"))
+    return tmp_path / "latin.csv"
+
+
+def test_every_command_tells_how_a_file_was_read(fitted, latin, tmp_path):
+    folder, _ = fitted
+    quick = ["--epochs", 1, "--out", tmp_path / "out"]
+    for arguments in (
+        ["fit", latin, *COLUMNS, *ASIDE, "--no-estimate", *quick],
+        ["fit", folder / "cases.csv", *COLUMNS, *ASIDE, "--no-estimate", *quick, "--validation", folder / "latin.csv"],
+        ["compare", latin, *COLUMNS, *ASIDE, "--methods", "ntc", "--folds", 2, "--epochs", 1, "--out", tmp_path / "c"],
+        ["evaluate", folder / "model.unskew", latin, *COLUMNS],
+    ):
+        (folder / "latin.csv").write_bytes(latin.read_bytes())
+        assert run(*arguments).output.count("latin.csv: not UTF-8, read as cp1252") == 1
+
+
+def test_a_wrong_list_is_refused_before_anything_is_scored(fitted, tmp_path, monkeypatch):
+    folder, _ = fitted
+    model = TableModel.load(folder / "model.unskew")
+    monkeypatch.setattr(ranking, "_score", lambda *_: pytest.fail("scored"))
+    nested = toy_frame(50).with_columns(parts=pl.Series([[1, 2]] * 50))
+    nested.write_parquet(tmp_path / "nested.parquet")
+    for source, out, ids, message in (
+        (folder / "new.csv", "ranked.xlsx", [], "must end in"),
+        (folder / "new.csv", "ranked.csv", ["cse"], 'Did you mean "case"'),
+        (folder / "new.csv", "ranked.csv", ["score"], "must not be called 'score'"),
+        (tmp_path / "nested.parquet", "ranked.csv", ["parts"], "can only hold single values"),
+    ):
+        with pytest.raises(TableError, match=message):
+            ranking.score_file(model, source, tmp_path / out, ids)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("n", [0, 1])
+def test_lists_of_nothing_and_of_one(fitted, tmp_path, monkeypatch, suffix, n):
+    folder, _ = fitted
+    monkeypatch.setattr(CsvTable, "count_rows", lambda _: pytest.fail("counted for a bar that nobody sees"))
+    frame = toy_frame(30).head(n)
+    (frame.write_csv if suffix == ".csv" else frame.write_parquet)(tmp_path / f"new{suffix}")
+    for ids, columns in ((["--id", "case"], ["case", "score", "rank"]), ([], ["row", "score", "rank"])):
+        out = tmp_path / f"ranked{suffix}"
+        told = run("score", folder / "model.unskew", tmp_path / f"new{suffix}", *ids, "--out", out).output
+        assert told.endswith(f"{'0 rows' if n == 0 else '1 row'} ranked: {out}\n")
+        ranked = pl.read_csv(out) if suffix == ".csv" else pl.read_parquet(out)
+        assert (ranked.columns, len(ranked)) == (columns, n)
+
+
+def write_few(path, n, n_labeled):
+    """The toy table with only the first few of its labels."""
+    frame = toy_frame(n)
+    known = np.cumsum(frame["known"].to_numpy()) * frame["known"].to_numpy()
+    frame.with_columns(known=pl.Series(((known > 0) & (known <= n_labeled)).astype(int))).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize(("n_labeled", "note"), [(4, "in each part of the cross-validation"), (3, "--validation FILE")])
+def test_too_few_labels_to_hold_some_out_are_told_once_in_options(tmp_path, n_labeled, note):
+    few = write_few(tmp_path / "few.csv", 200, n_labeled)
+    told = run("fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--out", tmp_path / "m").output
+    assert told.count("to hold") == 1
+    assert note in told
+    assert "validation=" not in told
+    if n_labeled == 4:
+        quick = ["--methods", "ntc,nnpu", "--epochs", 1]
+        told = run("compare", few, *COLUMNS, *ASIDE, *quick, "--out", tmp_path / "c").output
+        assert told.count("to hold") == 1
+        assert note in told
+
+
+def test_labels_of_a_file_to_evaluate_on_are_told_by_file_and_column(fitted, tmp_path):
+    folder, _ = fitted
+    for n_unlabeled, message in ((0, "must leave rows unlabeled"), (1, "at least two rows unlabeled"), (50, "none is")):
+        known = pl.Series([0] * n_unlabeled + [1] * (50 - n_unlabeled))
+        toy_frame(50).with_columns(known=known, risk=pl.lit(0.5)).write_csv(tmp_path / "few.csv")
+        arguments = ["evaluate", str(folder / "model.unskew"), str(tmp_path / "few.csv"), *COLUMNS]
+        result = CliRunner().invoke(app, arguments)
+        assert re.search(f'few.csv: the label column "known" .*{message}', str(result.exception))
+
+
+def test_a_prior_just_above_the_share_of_labels(tmp_path):
+    """The part that is trained on may hold a larger share of labels than the table; that is told by the option, too."""
+    few = write_few(tmp_path / "few.csv", 300, 12)  # ten of them among 240 rows, after the hold-out
+    arguments = ["fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--prior", 0.04, "--out", tmp_path / "m"]
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert "--prior must be above the share of labeled rows" in str(result.exception)
 
 
 # Wrong requests

@@ -17,12 +17,13 @@ from sklearn.utils import check_random_state
 
 from unskew._version import __version__
 from unskew.datasets import load, toy
-from unskew.files import write_atomically
+from unskew.files import make_folder, write_atomically
 from unskew.metrics import SarAUC, SarCurves, auc, out_of_fold, sar_auc, sar_curves
 from unskew.rankers import make
 from unskew.records import Labeled, Split
 from unskew.report import figures
 from unskew.report.page import Picture, Section, Table, render_page
+from unskew.report.words import percent
 from unskew.scenario import Sizes, draw_split
 from unskew.training import Trainer
 from unskew.weights import inverse_labeling_weight
@@ -84,7 +85,8 @@ def run_demo(out: Path, *, seed: int = 0, show: Callable[[Table, str], None] | N
     show : callable, optional
         Called with each story's table and title as soon as it is known.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    check_random_state(seed)  # before anything is made
+    make_folder(out)
     outcomes = []
     for tell in (tell_toy, tell_digits):
         outcome = run_story(tell(seed), seed)
@@ -158,10 +160,10 @@ def tell_digits(seed: int) -> Story:
         trainer=Trainer(max_epochs=200, learning_rate=1e-3),
     )
     paragraphs = (
-        f"scikit-learn's 8 x 8 digits under the paper's protocol: odd digits are positive, {prior:.0%} of all; nine in "
-        "ten of the labeled are a 1, 3 or 5, so that 7 and 9 are hardly ever labeled. The confidence comes from a "
-        "classifier trained on a disjoint part. The data set is small: sizes are about an eighth of the paper's, and "
-        f"{label_freq:.0%} of the positives are labeled instead of 10 %.",
+        f"scikit-learn's 8 x 8 digits under the paper's protocol: odd digits are positive, {percent(prior)} of all; "
+        "nine in ten of the labeled are a 1, 3 or 5, so that 7 and 9 are hardly ever labeled. The confidence comes "
+        "from a classifier trained on a disjoint part. The data set is small: sizes are about an eighth of the "
+        f"paper's, and {percent(label_freq)} of the positives are labeled instead of 10 %.",
         "With so few labels the labeling probability is estimated roughly, which makes the estimated prior too high "
         "more often than too low. The table shows it as it is.",
     )
@@ -189,7 +191,7 @@ def section_of(outcome: Outcome) -> Section:
         Picture(
             figures.as_svg(figure),
             "Left and middle: risks by epoch of the labeling probability and of conf-auc. Right: weights of the "
-            f"labeled instances (best epoch of conf-auc: {best.best_epoch_}).",
+            f"labeled instances (best epoch of conf-auc: {best.best_epoch_ + 1}).",
         )
     )
     if outcome.story.split.train.X.shape[1] == 2:

@@ -4,16 +4,19 @@ There the share of labeled instances is the collector's choice and says nothing,
 but the ratio can: from the odds of a probabilistic classifier, or directly by least squares (uLSIF).
 """
 
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from unskew.errors import TooFewLabeled
+from unskew.validation import check_labels
 
 
 def ratio_from_odds(labeling_prob: np.ndarray, alpha: float) -> np.ndarray:
@@ -40,15 +43,15 @@ class ULSIF(BaseEstimator):
 
     Parameters
     ----------
-    n_centers : int
+    n_centers : int, default=100
         Kernels at most.
-    widths : tuple of float
+    widths : sequence of float, default=(0.25, 0.5, 1.0, 2.0)
         Kernel widths to try, as multiples of the median distance between labeled and unlabeled instances.
-    ridges : tuple of float
+    ridges : sequence of float, default=(0.001, 0.01, 0.1, 1.0)
         Ridges to try.
-    n_folds : int
-        Folds of the cross-validation, at most the number of labeled instances.
-    random_state : int, RandomState or None
+    n_folds : int, default=5
+        Folds of the cross-validation, two or more; fewer where there are fewer labeled or unlabeled instances.
+    random_state : int, RandomState or None, default=None
         Chooses centers and folds.
 
     Attributes
@@ -60,6 +63,14 @@ class ULSIF(BaseEstimator):
     ----------
     .. [1] T. Kanamori, S. Hido, M. Sugiyama. A least-squares approach to direct importance estimation. JMLR 10, 2009.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "widths": ["array-like"],
+        "ridges": ["array-like"],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
 
     def __init__(
         self,
@@ -77,12 +88,12 @@ class ULSIF(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the ratio of labeled (y = 1) to unlabeled (y = 0) instances."""
+        self._validate_params()
+        widths, ridges = _positive_numbers("widths", self.widths), _positive_numbers("ridges", self.ridges)
         X, y = validate_data(self, X, y, dtype=np.float64)
-        labeled, unlabeled = X[y == 1], X[y == 0]
-        if len(labeled) < 2:
-            raise TooFewLabeled(
-                f"the density ratio needs at least two labeled instances, but there are {len(labeled)}."
-            )
+        is_labeled = check_labels(y)
+        labeled, unlabeled = X[is_labeled], X[~is_labeled]
+        _require_two_of_each(len(labeled), len(unlabeled))
         rng = check_random_state(self.random_state)
         n_centers = min(self.n_centers, len(labeled))
         self.centers_ = labeled[rng.choice(len(labeled), n_centers, replace=False)]
@@ -91,9 +102,9 @@ class ULSIF(BaseEstimator):
         n_folds = min(self.n_folds, len(labeled), len(unlabeled))
         folds = [rng.permutation(np.arange(len(part)) % n_folds) for part in (labeled, unlabeled)]
         best = np.inf
-        for width in unit * np.asarray(self.widths):
+        for width in unit * widths:
             high, low = _kernel(to_labeled, width), _kernel(to_unlabeled, width)
-            for ridge in self.ridges:
+            for ridge in ridges:
                 error = _cross_validated_error(high, low, ridge, *folds)
                 if error < best:
                     best, self.width_, self.ridge_ = error, float(width), float(ridge)
@@ -105,6 +116,32 @@ class ULSIF(BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(_kernel(cdist(X, self.centers_), self.width_) @ self.coef_)
+
+
+def _positive_numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.ndim != 1 or not len(numbers) or not ((numbers > 0) & np.isfinite(numbers)).all():
+        raise ValueError(
+            f"{name} must be one or more finite numbers above zero, but they are {values!r}. Pass a tuple of numbers; "
+            "the best one is chosen."
+        )
+    return numbers
+
+
+def _require_two_of_each(n_labeled: int, n_unlabeled: int) -> None:
+    """Refuse a single one, which would leave nothing for the other folds."""
+    if n_labeled < 2:
+        raise TooFewLabeled(
+            f"the density ratio needs at least two labeled instances, but there are {n_labeled}. Label more positives."
+        )
+    if n_unlabeled < 2:
+        raise ValueError(
+            f"the density ratio needs at least two unlabeled instances, but there are {n_unlabeled}. Add instances "
+            "whose class is unknown."
+        )
 
 
 def _kernel(distance: np.ndarray, width: float) -> np.ndarray:

@@ -8,7 +8,18 @@ from pathlib import Path
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write under a temporary name in the same folder, then move: the old file stays until the new one is whole."""
     path = Path(path).resolve()  # a link stays a link, and what it points to is written
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    require_writable(path)
+    try:
+        _write_and_move(path, content)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None  # else it names the temporary file, or none
+
+
+def _write_and_move(path: Path, content: bytes) -> None:
+    # With its whole name a long one would become too long.
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -21,29 +32,72 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         raise
 
 
-def require_writable(path: str | os.PathLike[str] | None, *inputs: str | os.PathLike[str] | None) -> None:
-    """Refuse a path that could not be written, or is one of the inputs, before anything long begins."""
+def require_writable(
+    path: str | os.PathLike[str] | None,
+    *inputs: str | os.PathLike[str] | None,
+    beside: str | os.PathLike[str] | None = None,
+) -> None:
+    """Refuse a path that could not be written, is one of the inputs, or another result, before anything long begins."""
     if path is None:
         return
     path = Path(path)
-    for each in inputs:
-        if each is not None and path.exists() and Path(each).exists() and path.samefile(each):
-            raise FileExistsError(f"{path} must not be written over: the same command reads it. Give another name.")
+    if any(_is_same(path, each) for each in inputs):
+        raise FileExistsError(f"{path} must not be written over: the same command reads it. Give another name.")
+    if _is_same(path, beside):
+        raise FileExistsError(f"{path} must take one result, but the same command writes two to it. Give another name.")
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise FileExistsError(f"{path} must be the name of a file, but it is something else. Give another name.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be the name of a file, but it is a folder. Give a name inside it.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"{path} cannot be written: no right to write to {path.parent}. Take another folder.")
+    folder = (path.resolve() if path.is_symlink() else path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
+    _require_room(path, folder)
+
+
+def _is_same(path: Path, other: str | os.PathLike[str] | None) -> bool:
+    """Whether both name one file; what is not there yet has nothing but its name."""
+    if other is None:
+        return False
+    if path.exists() and Path(other).exists():
+        return path.samefile(other)
+    return path.resolve() == Path(other).resolve()
+
+
+def _require_room(path: Path, folder: Path) -> None:
+    """Refuse a path whose folder takes no new files; only trying tells, because root has every right."""
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{path} cannot be written: no right to write to {folder}. Take another folder.")
+    try:
+        with tempfile.NamedTemporaryFile(prefix=".unskew.", suffix=".part", dir=folder):
+            pass
+    except OSError as error:
+        told = OSError(
+            f"{path} cannot be written: {folder} takes no new files ({error.strerror}). Take another folder."
+        )
+        told.errno = error.errno  # tells a full disk from a wrong request
+        raise told from None
 
 
 def require_folder(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot become, or be, a folder."""
+    """Refuse a path that cannot become, or be, a folder to write to; nothing is made yet."""
     path = Path(path)
-    if path.exists() and not path.is_dir():
-        raise NotADirectoryError(f"{path} must be a folder, but it is a file. Give another name.")
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not there.is_dir():
+        found = "it is a file" if there == path else f"{there} is a file"
+        raise NotADirectoryError(f"{path} must be a folder, but {found}. Give another name.")
+    _require_room(path, there)
+
+
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, with those above it, unless it is there."""
+    require_folder(path)
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        told = OSError(f"{path} must be a folder, but it cannot be made: {error.strerror}. Give another name.")
+        told.errno = error.errno
+        raise told from None
 
 
 def _umask() -> int:

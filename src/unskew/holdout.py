@@ -29,7 +29,7 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
             f"{data.n_labeled} and {data.n_unlabeled}: nothing is held out, and the epoch is chosen by the risk on the "
             "training data. Pass validation=, or label more instances.",
             NoHoldOutWarning,
-            stacklevel=2,
+            stacklevel=4,  # hold_out, _fit, fit: the line that called fit
         )
         return data, data
     labeled_out = _choose(data.n_labeled, fraction, LEAST_LABELED, rng)

@@ -6,15 +6,16 @@ By default a network trained to tell labeled from unlabeled, the "non-traditiona
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
 from scipy.special import logit
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
@@ -25,6 +26,7 @@ from unskew.records import Epoch, PUData, ScoredBatch
 from unskew.rows import DenseRows, Rows, SparseRows, as_rows
 from unskew.scoring import score_rows
 from unskew.training import Trainer
+from unskew.validation import check_features
 
 
 def labeling_risk(batch: ScoredBatch) -> Tensor:
@@ -34,6 +36,13 @@ def labeling_risk(batch: ScoredBatch) -> Tensor:
     """
     labeled, unlabeled = softplus(-batch.labeled).mean(), softplus(batch.unlabeled).mean()
     return batch.alpha * labeled + (1 - batch.alpha) * unlabeled
+
+
+@dataclass(frozen=True)
+class _Untrained:
+    """What `labeling=None` stands for: a network like the ranker's, still to be trained on columns of these names."""
+
+    feature_names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
@@ -47,25 +56,55 @@ class LabelingNetwork:
     history: list[Epoch] = field(default_factory=list)
     best_epoch: int = 0
     alpha: float | None = None  # share of labeled instances that it was trained with
+    feature_names: tuple[str, ...] | None = None  # where it was trained on columns that have names
+
+    def __post_init__(self) -> None:
+        if self.feature_names is not None and len(self.feature_names) != prod(self.input_shape):
+            raise ValueError(
+                f"a labeling network must have one feature name per feature, {prod(self.input_shape)}, but it got "
+                f"{len(self.feature_names)}. Leave them out where columns have no names."
+            )
+
+    @property
+    def feature_names_in_(self) -> np.ndarray | None:
+        """Names of the columns it was trained on, as scikit-learn's estimators have them; None if they had none."""
+        return None if self.feature_names is None else np.array(self.feature_names, dtype=object)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
-        if isinstance(X, torch.Tensor):
-            X = X.detach().cpu().numpy()
-        checked = check_array(X, accept_sparse="csr", dtype=np.float32, allow_nd=True)
-        labeled = labeling_prob_at(self, as_rows(checked))
+        rows = as_rows(check_features(self, X, reset=False))
+        if rows.shape != tuple(self.input_shape):
+            raise ValueError(
+                f"X must have rows of shape {tuple(self.input_shape)}, as the labeling network was trained on, but "
+                f"they have shape {rows.shape}. Give X the same features in the same order."
+            )
+        labeled = labeling_prob_at(self, rows)
         return np.column_stack([1 - labeled, labeled])
 
     def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Logits of the labeling probability at these rows."""
         return score_rows(self.network, X, rows, self.device).double().numpy()
 
+    def __sklearn_tags__(self) -> Any:
+        """Tags of any estimator, which scikit-learn's check of X asks for (`clone` is to copy it, not to unfit it)."""
+        return BaseEstimator().__sklearn_tags__()
+
 
 @dataclass(frozen=True)
-class CrossFittedLabeling:
-    """The models of k folds; a new instance gets the mean of their probabilities."""
+class _CrossFitted:
+    """The models of k folds, fitted on the same columns."""
 
     folds: tuple[Any, ...]
+
+    @property
+    def feature_names_in_(self) -> np.ndarray | None:
+        """Names of the columns that the folds were fitted on, if they know them."""
+        return getattr(self.folds[0], "feature_names_in_", None)
+
+
+@dataclass(frozen=True)
+class CrossFittedLabeling(_CrossFitted):
+    """The models of k folds; a new instance gets the mean of their probabilities."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
@@ -76,6 +115,15 @@ class CrossFittedLabeling:
         return _finite_logit(np.mean([labeling_prob_at(fold, X, rows) for fold in self.folds], axis=0))
 
 
+@dataclass(frozen=True)
+class CrossFittedRatio(_CrossFitted):
+    """The density ratios of k folds, which give no probability; a new instance gets their mean."""
+
+    def density_ratio(self, X: Any) -> np.ndarray:
+        """Estimated ratio at each row."""
+        return np.asarray(np.mean([fold.density_ratio(X) for fold in self.folds], axis=0))
+
+
 def labeling_prob_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
     """Labeling probability at these rows (all, if None) by a network of ours or any classifier, before clipping."""
     if isinstance(labeling, LabelingNetwork):
@@ -84,6 +132,10 @@ def labeling_prob_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> 
         return np.asarray(np.mean([labeling_prob_at(fold, X, rows) for fold in labeling.folds], axis=0))
     table = _as_table(X, rows, getattr(labeling, "feature_names_in_", None))
     return np.asarray(labeling.predict_proba(table)[:, _labeled_column(labeling)], dtype=np.float64)
+
+
+def _density_ratio_at(labeling: Any, X: Rows, rows: np.ndarray | None) -> np.ndarray:
+    return np.asarray(labeling.density_ratio(_as_table(X, rows, getattr(labeling, "feature_names_in_", None))))
 
 
 def _labeled_column(classifier: Any) -> int:
@@ -107,8 +159,7 @@ def labeling_logit_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) ->
     if isinstance(labeling, LabelingNetwork | CrossFittedLabeling):
         return labeling.logit_at(X, rows)
     if hasattr(labeling, "density_ratio"):  # the logit up to a constant, which changes no order
-        ratio = labeling.density_ratio(_as_table(X, rows))
-        return np.asarray(np.log(np.maximum(ratio, np.finfo(np.float64).tiny)))
+        return np.asarray(np.log(np.maximum(_density_ratio_at(labeling, X, rows), np.finfo(np.float64).tiny)))
     return _finite_logit(labeling_prob_at(labeling, X, rows))
 
 
@@ -121,7 +172,7 @@ def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, 
         parts = [estimate_at(fold, X, rows, scenario, alpha) for fold in labeling.folds]
         return np.asarray(np.mean(parts, axis=0))
     if hasattr(labeling, "density_ratio"):
-        return np.asarray(labeling.density_ratio(_as_table(X, rows)))
+        return _density_ratio_at(labeling, X, rows)
     prob = labeling_prob_at(labeling, X, rows)
     own_alpha = getattr(labeling, "alpha", None) if isinstance(labeling, LabelingNetwork) else None
     return prob if scenario == "one-sample" else ratio_from_odds(prob, alpha if own_alpha is None else own_alpha)
@@ -136,6 +187,7 @@ def fit_labeling(
     *,
     crossfit: int = 0,
     scenario: str = "one-sample",
+    feature_names: Sequence[str] | None = None,
 ) -> tuple[Any, PUData, PUData]:
     """Fit the labeling model on `data` and write its estimates into both records.
 
@@ -154,12 +206,16 @@ def fit_labeling(
         model that did not see it; `held_out` and new instances get the mean over the k models.
     scenario : "one-sample" or "two-sample"
         Which of the two quantities of `estimate_at` is wanted.
+    feature_names : sequence of str, optional
+        Names of the columns, which the default network keeps, so that it is not lent to others.
 
     Returns
     -------
     model, data, held_out : the fitted model, and the records with `labeling_prob`
     """
-    labeling = getattr(labeling, "labeling_", labeling)
+    names = None if feature_names is None else tuple(feature_names)
+    _require_same_columns(labeling, names)
+    labeling = _Untrained(names) if labeling is None else getattr(labeling, "labeling_", labeling)
     _require_labeling(labeling, data.X)
     if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
         raise ValueError(
@@ -182,9 +238,19 @@ def fit_labeling(
     return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
 
 
+def _require_same_columns(labeling: Any, names: tuple[str, ...] | None) -> None:
+    """Refuse a lent labeling model that was fitted on other columns, or on these in another order."""
+    lent = getattr(labeling, "feature_names_in_", None)
+    if lent is not None and names is not None and tuple(lent) != names:
+        raise ValueError(
+            f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(names)}. Give X the same "
+            "columns in the same order."
+        )
+
+
 def _require_labeling(labeling: Any, X: Rows) -> None:
     """Refuse what cannot estimate a labeling probability, or was fitted on rows of another size."""
-    if labeling is None:
+    if isinstance(labeling, _Untrained):
         return
     if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
         raise ValueError(
@@ -197,10 +263,11 @@ def _require_labeling(labeling: Any, X: Rows) -> None:
             f"labeling must have predict_proba (or density_ratio), but {type(labeling).__name__} has neither. Pass a "
             "probabilistic classifier, a fitted ranker, or None."
         )
-    n_features = int(np.prod(X.shape))
-    expected = getattr(labeling, "n_features_in_", n_features)
-    if isinstance(labeling, LabelingNetwork):
-        expected = int(np.prod(labeling.input_shape))
+    n_features = prod(X.shape)
+    one = labeling.folds[0] if isinstance(labeling, _CrossFitted) else labeling
+    expected = getattr(one, "n_features_in_", n_features)
+    if isinstance(one, LabelingNetwork):
+        expected = prod(one.input_shape)
     if expected != n_features:
         raise ValueError(
             f"the lent labeling model was fitted on {expected} features, but X has {n_features}. Fit it on the same "
@@ -211,7 +278,7 @@ def _require_labeling(labeling: Any, X: Rows) -> None:
 def _fit_one(
     labeling: Any, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState, title: str
 ) -> Any:
-    if labeling is None:
+    if isinstance(labeling, _Untrained):
         trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
         return LabelingNetwork(
             trained.network,
@@ -221,6 +288,7 @@ def _fit_one(
             trained.history,
             trained.best_epoch,
             data.alpha,
+            labeling.feature_names,
         )
     model = clone(labeling)
     if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
@@ -237,7 +305,7 @@ def _cross_fit(
     rng: np.random.RandomState,
     crossfit: int,
     scenario: str,
-) -> tuple[CrossFittedLabeling, PUData, PUData]:
+) -> tuple[CrossFittedLabeling | CrossFittedRatio, PUData, PUData]:
     if data.n_labeled < 2 * crossfit:
         raise TooFewLabeled(
             f"crossfit={crossfit} needs at least {2 * crossfit} labeled instances for training, but there are "
@@ -258,13 +326,14 @@ def _cross_fit(
         left_out = labeled_fold == fold
         inside[left_out] = estimate_at(model, data.X, data.labeled_rows[left_out], scenario, data.alpha)
         models.append(model)
-    mean = CrossFittedLabeling(tuple(models))
+    ratios = hasattr(models[0], "density_ratio")
+    mean = CrossFittedRatio(tuple(models)) if ratios else CrossFittedLabeling(tuple(models))
     outside = estimate_at(mean, held_out.X, held_out.labeled_rows, scenario, data.alpha)
     return mean, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
 
 
 def _is_fitted(labeling: Any) -> bool:
-    if labeling is None:
+    if isinstance(labeling, _Untrained):
         return False
     if not hasattr(labeling, "fit"):  # our own, and whatever else a user has that only predicts
         return True
@@ -285,7 +354,7 @@ def _as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = No
             "a scikit-learn classifier as labeling model needs all features in memory, but X is read from "
             f"{type(X).__name__} as needed. Pass labeling=None, or a smaller table as an array."
         )
-    table = X.array[everything].reshape(-1, int(np.prod(X.shape)))
+    table = X.array[everything].reshape(-1, prod(X.shape))
     if names is None:
         return table
     import pandas as pd  # a classifier that knows column names was fitted on a data frame

@@ -73,7 +73,7 @@ def build_network(network: NetworkChoice, sample: Tensor, generator: Generator) 
     """
     shape = tuple(sample.shape[1:])
     if callable(network):
-        return copy.deepcopy(network(shape))  # a callable may hand out one module again and again
+        return _users_module(network, shape)
     module = NETWORKS[network](shape)
     for layer in module.modules():
         if isinstance(layer, KernelFeatures):
@@ -103,7 +103,20 @@ def own_randomness(network: NetworkChoice, seed: int, device: str) -> Iterator[N
 
 def empty_network(network: NetworkChoice, shape: tuple[int, ...]) -> nn.Module:
     """Build the network without drawing weights, for loading saved ones."""
-    return network(shape) if callable(network) else NETWORKS[network](shape)
+    if not callable(network):
+        return NETWORKS[network](shape)
+    with own_randomness(network, 0, "cpu"):
+        return _users_module(network, shape)
+
+
+def _users_module(network: Callable[..., nn.Module], shape: tuple[int, ...]) -> nn.Module:
+    wanted = "network must be a name or a function that takes the shape of one row and returns a torch module"
+    if isinstance(network, nn.Module):
+        raise TypeError(f"{wanted}, but it is a module itself, a {type(network).__name__}. Pass lambda shape: module.")
+    module = network(shape)
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"{wanted}, but what it returned is {module!r}.")
+    return copy.deepcopy(module)  # a callable may hand out one module again and again
 
 
 def _draw_weights(layer: nn.Linear | nn.Conv2d, generator: Generator) -> None:

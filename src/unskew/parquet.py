@@ -7,15 +7,15 @@ give; a scoring pass walks them as they lie. While one window is in use, the nex
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unskew.errors import MissingExtra
+from unskew.errors import MissingExtra, closest_name
 from unskew.rows import Rows
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ class ParquetRows(Rows):
     ) -> None:
         self.path, self.memory = Path(path), memory
         self._files = _open_files(self.path)
-        self.columns = tuple(_feature_columns(self._files[0], columns, self.path))
+        self.columns = _feature_columns(self._files, columns)
         self.shape = (len(self.columns),)
-        groups = [(file, number) for file in self._files for number in range(file.metadata.num_row_groups)]
+        groups = [(file, number) for file in self._files.values() for number in range(file.metadata.num_row_groups)]
         self._groups = [each for each in groups if _n_rows(*each)]
         sizes = np.array([_n_rows(*each) for each in self._groups], dtype=np.int64)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -69,13 +69,15 @@ class ParquetRows(Rows):
         """Count of rows."""
         return int(self._starts[-1])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Open files do not travel: a copy, in another process perhaps, opens them anew and reads rows again.
+        return partial(type(self), memory=self.memory), (self.path.absolute(), self.columns)
+
     def column(self, name: str) -> np.ndarray:
         """One column as an array, of all rows: a label, a confidence, an identifier. It is read whole."""
-        for file in self._files:
-            if name not in file.schema_arrow.names:
-                known = ", ".join(file.schema_arrow.names)
-                raise ValueError(f"{self.path} has no column {name!r}, only {known}.")
-        parts = [file.read(columns=[name]).column(0).to_numpy() for file in self._files]
+        for path, file in self._files.items():
+            _require_column(name, file, path)
+        parts = [file.read(columns=[name]).column(0).to_numpy() for file in self._files.values()]
         return np.concatenate(parts)
 
     def keep(self, rows: np.ndarray) -> None:
@@ -188,14 +190,18 @@ def _pyarrow_parquet() -> Any:
     return pyarrow.parquet
 
 
-def _open_files(path: Path) -> list[Any]:
+def _open_files(path: Path) -> dict[Path, Any]:
     parquet = _pyarrow_parquet()
     paths = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not paths:
         raise FileNotFoundError(f"the folder {path} must hold files *.parquet, but there is none.")
+    # What pyarrow reads ahead it also keeps, for as long as the file is open.
+    return {each: _opened(partial(parquet.ParquetFile, pre_buffer=False), each) for each in paths}
+
+
+def _opened(reader: Callable[[Path], Any], path: Path) -> Any:
     try:
-        # What pyarrow reads ahead it also keeps, for as long as the file is open.
-        return [parquet.ParquetFile(each, pre_buffer=False) for each in paths]
+        return reader(path)
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file or folder {path}.") from None
     except Exception as error:
@@ -210,26 +216,52 @@ def _n_rows(file: Any, number: int) -> int:
     return int(file.metadata.row_group(number).num_rows)
 
 
-def _feature_columns(file: Any, wanted: Sequence[str] | None, path: Path) -> list[str]:
+def _feature_columns(files: dict[Path, Any], wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of the features, which every file has, as numbers."""
+    if isinstance(wanted, str):
+        raise TypeError(f"columns must be a list of names, but it is the text {wanted!r}. Pass columns=[{wanted!r}].")
+    if wanted is None:
+        path, file = next(iter(files.items()))
+        names = tuple(field.name for field in file.schema_arrow if _is_number(field.type))
+        if not names:
+            raise ValueError(
+                f"{path} must have columns of numbers or booleans, but it has only "
+                f"{', '.join(f'{field.name} ({field.type})' for field in file.schema_arrow) or 'no columns'}. Encode "
+                "its columns first."
+            )
+    else:
+        names = tuple(wanted)
+        if not names:
+            raise ValueError("columns must name at least one feature, but it is empty. Leave it out to take all.")
+    for path, file in files.items():
+        for name in names:
+            _require_column(name, file, path)
+            _require_number(name, file, path)
+    return names
+
+
+def _require_column(name: str, file: Any, path: Path) -> None:
+    known = file.schema_arrow.names
+    if name not in known:
+        raise ValueError(f"{path} has no column {name!r}, only {', '.join(known)}.{closest_name(name, known)}")
+    if known.count(name) > 1:
+        raise ValueError(f"columns must have names of their own, but {path} has {known.count(name)} called {name!r}.")
+
+
+def _require_number(name: str, file: Any, path: Path) -> None:
+    kind = file.schema_arrow.field(name).type
+    if not _is_number(kind):
+        raise ValueError(
+            f"features must be numbers, but the column {name!r} of {path} is of type {kind}. Encode it first, or leave "
+            "it out of columns."
+        )
+
+
+def _is_number(kind: Any) -> bool:
     from pyarrow import types
 
-    fields = {field.name: field.type for field in file.schema_arrow}
-    numbers = [
-        name
-        for name, kind in fields.items()
-        if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
-    ]
-    if wanted is None:
-        return numbers
-    for name in wanted:
-        if name not in fields:
-            raise ValueError(f"{path} has no column {name!r}, only {', '.join(fields)}.")
-        if name not in numbers:
-            raise ValueError(
-                f"features must be numbers, but the column {name!r} of {path} is of type {fields[name]}. Encode it "
-                "first, or leave it out of columns."
-            )
-    return list(wanted)
+    tests = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
+    return any(test(kind) for test in tests)
 
 
 def _fill(out: np.ndarray, file: Any, number: int, columns: Sequence[str], first_row: int) -> None:

@@ -4,6 +4,8 @@ Every message has three parts: what must hold, what was found (value, count, fir
 """
 
 import contextlib
+import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,10 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
     """
     if isinstance(X, Rows):
         return _check_source(estimator, X, y, reset=reset)
-    X = _plain_array(X)
+    X, y = plain_array(X), plain_array(y)
+    _refuse_dates(X)
+    if y is not None:
+        _require_all_labels(y)
     images = getattr(X, "ndim", 2) == 4
     options: dict[str, Any] = {
         "accept_sparse": "csr",
@@ -49,9 +54,13 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
         if features.dtype == object:  # a frame of mixed columns
             features = features.astype(np.float64)
     except (TypeError, ValueError) as error:
-        if "could not convert string to float" not in str(error) and "NAType" not in str(error):
-            raise
-        raise ValueError(f"{_first_text(X)} Encode such columns first, or leave them out.") from error
+        if "could not convert string to float" in str(error) or "NAType" in str(error):
+            raise ValueError(f"{_first_text(X)} Encode such columns first, or leave them out.") from error
+        if "float() argument" in str(error):  # scikit-learn's checks want this type and these words
+            raise TypeError(f"{_first_text(X)} Encode such columns first, or leave them out. ({error})") from error
+        raise
+    _refuse_dates(features)
+    _require_pixels(features)
     names = getattr(estimator, "feature_names_in_", None)
     _require_finite(features, names)
     narrow = features.astype(np.float32, copy=False)
@@ -66,7 +75,7 @@ def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
     if reset:
         estimator.n_features_in_ = len(names)
         estimator.feature_names_in_ = names
-        labels = np.asarray(y)
+        labels = np.asarray(plain_array(y))
         if labels.shape != (len(X),):
             raise ValueError(f"y must have one label per row, {len(X):,}, but it has the shape {labels.shape}.")
         return X, labels
@@ -78,14 +87,16 @@ def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_labels(y: np.ndarray) -> np.ndarray:
+def check_labels(y: Any) -> np.ndarray:
     """Labels as a boolean array, True where labeled; at least one of each kind."""
-    if np.asarray(y).dtype == object:  # numbers in a column of objects are numbers all the same
+    y = np.asarray(plain_array(y))
+    _require_all_labels(y)
+    if y.dtype == object:  # numbers in a column of objects are numbers all the same
         with contextlib.suppress(TypeError, ValueError):
-            y = np.asarray(y).astype(np.float64)
+            y = y.astype(np.float64)
     check_classification_targets(y)
     kind = type_of_target(y)
-    allowed = np.isin(y, (0, 1)) if np.asarray(y).dtype.kind in "biuf" else np.zeros(len(y), dtype=bool)
+    allowed = np.isin(y, (0, 1)) if y.dtype.kind in "biuf" else np.zeros(len(y), dtype=bool)
     if not allowed.all():
         row = int(np.flatnonzero(~allowed)[0])
         # The first two sentences are scikit-learn's own, for those who search for them.
@@ -95,7 +106,7 @@ def check_labels(y: np.ndarray) -> np.ndarray:
             f"unlabeled, but {int((~allowed).sum())} of {len(y)} entries are something else (first: {y[row]!r} at row "
             f"{row}). Unlabeled instances, known negatives among them, are 0."
         )
-    labeled: np.ndarray = np.asarray(y) == 1
+    labeled: np.ndarray = y == 1
     n_labeled = int(labeled.sum())
     if n_labeled == 0:
         raise TooFewLabeled(
@@ -109,6 +120,32 @@ def check_labels(y: np.ndarray) -> np.ndarray:
     return labeled
 
 
+def _require_all_labels(y: Any) -> None:
+    """Refuse missing labels, which many a table has where nobody looked."""
+    entries = np.asarray(y)
+    missing = _missing(entries)
+    if entries.ndim and missing.any():
+        first = tuple(np.argwhere(missing)[0])
+        # The first sentence is scikit-learn's own, for those who search for it.
+        raise ValueError(
+            "Input y contains NaN. y must be 1 where an instance is labeled positive and 0 where it is unlabeled, but "
+            f"{int(missing.sum())} of {len(entries)} entries are missing (first: {entries[first]} at row {first[0]}). "
+            "If missing means unlabeled, write 0: y.fillna(0) in pandas, y.fill_null(0) in polars."
+        )
+
+
+def _missing(entries: np.ndarray) -> np.ndarray:
+    """Which entries are NaN, None, NA or NaT."""
+    if entries.dtype == object:
+        return np.array([_is_missing(each) for each in entries.flat], dtype=bool).reshape(entries.shape)
+    return np.asarray(entries != entries)  # only NaN and NaT differ from themselves
+
+
+def _is_missing(value: object) -> bool:
+    absent = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return absent or (isinstance(value, float | np.floating) and math.isnan(value))
+
+
 def require_two_labeled(labeled: np.ndarray) -> None:
     """Refuse a single labeled instance: nothing can be held out and no pair of labeled ones exists."""
     if labeled.sum() < 2:
@@ -120,14 +157,16 @@ def require_two_labeled(labeled: np.ndarray) -> None:
 
 def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
     """Confidence of the labeled instances, in [0, 1] and not all zero; other entries are not read."""
-    entries = np.asarray(_plain_array(confidence))
+    entries = np.asarray(plain_array(confidence))
     if entries.ndim != 1 or len(entries) != len(labeled):
         raise ValueError(
             f"confidence must have one entry per row, {len(labeled)} in all, but its shape is {entries.shape}. Entries "
             "of unlabeled rows are not read and may be NaN."
         )
     rows = np.flatnonzero(labeled)
-    values = _as_numbers(entries[rows], rows)
+    values = _as_numbers(
+        entries[rows], rows, "confidence", "labeled row", "Map words to numbers in [0, 1] that keep their order."
+    )
     bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # written so that NaN counts as bad
     if bad.size:
         first = bad[0]
@@ -145,27 +184,83 @@ def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
     return values
 
 
-def _as_numbers(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def check_sample_weight(sample_weight: Any, positive: np.ndarray) -> np.ndarray:
+    """Weights of rows with known classes: finite, not negative, and above zero for some row of either class."""
+    n_rows = len(positive)
+    entries = np.asarray(plain_array(sample_weight))
+    if entries.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"sample_weight must have one entry per row, {n_rows} in all, but its shape is {entries.shape}. Pass a "
+            "weight for each row, or None for equal ones."
+        )
+    weight = _as_numbers(entries.ravel(), np.arange(n_rows), "sample_weight", "row", "Pass numbers, or None.")
+    bad = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))  # written so that NaN counts as bad
+    if bad.size:
+        raise ValueError(
+            f"sample_weight must be finite and not negative, but {bad.size} of {n_rows} entries are not (first: "
+            f"{weight[bad[0]]:g} at row {bad[0]}). Give rows that should not count the weight 0."
+        )
+    for number, rows in enumerate((~positive, positive)):
+        if not weight[rows].any():
+            raise ValueError(
+                f"sample_weight must be above zero for some row of each class, but all {int(rows.sum())} of class "
+                f"{number} are 0. The AUC compares the two classes: give both some weight."
+            )
+    return weight
+
+
+def _as_numbers(values: np.ndarray, rows: np.ndarray, name: str, where: str, advice: str) -> np.ndarray:
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     numbers = np.empty(len(values))
-    for position, value in enumerate(values):  # only for object arrays: mixed types have no faster way
+    for position, value in enumerate(values.tolist()):  # objects and text only: mixed types have no faster way
         try:
-            missing = value is None or type(value).__name__ == "NAType"
-            numbers[position] = np.nan if missing else float(value)
+            numbers[position] = np.nan if _is_missing(value) else float(value)
         except (TypeError, ValueError):
             raise ValueError(
-                f"confidence must be a number on every labeled row, but it is {value!r} at row {rows[position]}. Map "
-                "words to numbers in [0, 1] that keep their order."
+                f"{name} must be a number on every {where}, but it is {value!r} at row {rows[position]}. {advice}"
             ) from None
     return numbers
 
 
-def _plain_array(values: Any) -> Any:
-    """Torch tensors as numpy arrays; everything else as it is."""
-    if type(values).__module__.split(".")[0] == "torch":
-        return values.detach().cpu().numpy()
-    return values
+def plain_array(values: Any) -> Any:
+    """Torch tensors of any kind as dense numpy arrays; everything else as it is."""
+    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    if torch is None or not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach()
+    if values.layout != torch.strided:
+        values = values.to_dense()
+    if values.dtype.is_floating_point and values.dtype.itemsize < 4:  # numpy has no bfloat16
+        values = values.float()
+    return values.numpy(force=True)
+
+
+def _refuse_dates(X: Any) -> None:
+    """Refuse dates and durations: numpy counts their units without a word, a missing one like any other."""
+    columns = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False)
+    found = [f"column {str(name)!r} holds" for name, dtype in columns if _is_date(dtype)]
+    if _is_date(getattr(X, "dtype", None)):
+        found = ["it holds"]
+    if found:
+        raise ValueError(
+            f"Input X must be numeric, but {found[0]} dates or durations. Encode dates as numbers first, such as the "
+            "days since some date, with missing ones filled in, or leave them out."
+        )
+
+
+def _is_date(dtype: Any) -> bool:
+    """Whether a type of numpy or pandas (which have a kind) or of polars is one of dates, times or durations."""
+    is_temporal = getattr(dtype, "is_temporal", None)
+    return getattr(dtype, "kind", None) in ("m", "M") or (is_temporal is not None and bool(is_temporal()))
+
+
+def _require_pixels(X: Any) -> None:
+    if 0 in X.shape[1:]:
+        raise ValueError(
+            "images must have at least one channel, row and column of pixels, but X has the shape "
+            f"{tuple(X.shape)} (n, channels, height, width). Leave out empty images."
+        )
 
 
 def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -> None:
@@ -192,13 +287,17 @@ def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -
 
 
 def _first_text(X: Any) -> str:
-    """Name the first entry of a table that is text."""
+    """Name the first entry of a table that is text, or anything else that is no number."""
     columns = list(getattr(X, "columns", [])) or None
     entries = np.asarray(X, dtype=object)
-    for row, column in np.ndindex(*entries.shape):
+    entries = entries if entries.ndim > 1 else entries.reshape(-1, 1)
+    for place in np.ndindex(*entries.shape):
+        if entries[place] is None:
+            continue  # numpy reads it as NaN
         try:
-            float(entries[row, column])
+            float(entries[place])
         except (TypeError, ValueError):
-            name = repr(str(columns[column])) if columns else str(column)
-            return f"Input X must be numeric, but it is {entries[row, column]!r} in column {name}, row {row}."
+            row, column = place[0], place[1] if len(place) == 2 else place[1:]
+            name = repr(str(columns[place[1]])) if columns else str(column)
+            return f"Input X must be numeric, but it is {entries[place]!r} in column {name}, row {row}."
     raise AssertionError("only called when some entry is no number")

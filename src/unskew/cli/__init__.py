@@ -1,7 +1,11 @@
 """The command line. A command does no work of its own, and nothing heavy is loaded before one is chosen."""
 
 import errno
+import io
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import typer
 
@@ -21,6 +25,10 @@ def main() -> None:
     """
     from unskew.errors import MissingExtra
 
+    signal.signal(signal.SIGTERM, _leave)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name that a terminal cannot show is no reason to fail
     try:
         app()
     except (ArithmeticError, MemoryError) as error:
@@ -30,6 +38,11 @@ def main() -> None:
         _end(str(error), 1 if any(reason in FULL for reason in reasons) else 2)
     except (ValueError, MissingExtra) as error:
         _end(str(error), 2)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """End by the signal's own exit code, but as an exception, so that half-written files are cleared away."""
+    raise SystemExit(128 + number)
 
 
 def _end(message: str, code: int) -> None:

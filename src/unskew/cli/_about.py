@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from unskew.cli._app import app
+from unskew.cli._app import app, check_seed
 from unskew.cli._show import show
 
 
-@app.command()
+@app.command(short_help="Train on toy data and on digits, and leave a page to look at.")
 def demo(
     out: Annotated[Path, Option(help="Folder for the page and its picture.")] = Path("demo"),
     seed: Annotated[int, Option(help="Seed of every draw.")] = 0,
@@ -22,11 +22,12 @@ def demo(
     """
     from unskew.demo import run_demo
 
+    check_seed(seed)
     page = run_demo(out, seed=seed, show=show)
     typer.echo(f"The page with pictures: {page}")
 
 
-@app.command()
+@app.command(short_help="Write a table to try the other commands on.")
 def example(
     name: Annotated[str, Argument(help="claims (made-up insurance claims) or digits (images as a table).")] = "claims",
     out: Annotated[Path, Option(help="Folder for the two files.")] = Path(),
@@ -41,11 +42,12 @@ def example(
 
     if name not in NAMES:
         raise ValueError(f"there is no example {name!r}, only {', '.join(NAMES)}.{closest_name(name, NAMES)}")
+    check_seed(seed)
     for path in write_example(name, out, seed=seed):
         typer.echo(f"written: {path}")
 
 
-@app.command()
+@app.command(short_help="List the methods with what they assume and need.")
 def methods(
     name: Annotated[str | None, Argument(help="One method, to read all that is known of it.")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the cards as JSON.")] = False,
@@ -68,9 +70,9 @@ def methods(
         typer.echo(card_text(cards[0]))
 
 
-@app.command()
+@app.command(short_help="List the data sets: what is there, what is missing.")
 def datasets(
-    names: Annotated[list[str] | None, Argument(metavar="[NAME]...", help="Only these, file by file.")] = None,
+    names: Annotated[list[str] | None, Argument(metavar="NAME", help="Only these, file by file.")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the descriptions as JSON.")] = False,
 ) -> None:
     """List the data sets: what is there, what is missing, where it comes from. Downloads nothing.

@@ -15,7 +15,14 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its tables cut the names of options short on a terminal of 80 columns
 )
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that no generator takes, before anything is made."""
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"--seed must be a whole number from 0 to {2**32 - 1}, but it is {seed}.")
 
 
 def _print_version(wanted: bool) -> None:

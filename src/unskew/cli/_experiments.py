@@ -20,15 +20,28 @@ def reproduce(
     method: Annotated[list[str] | None, Option(help="Only this method; may be repeated.")] = None,
     prior: Annotated[list[float] | None, Option(help="Only this share of positives; may be repeated.")] = None,
     seeds: Annotated[int | None, Option(help="Only the first N seeds.")] = None,
-    epochs: Annotated[int | None, Option(help="At most so many epochs, for a quick look.")] = None,
+    epochs: Annotated[
+        int | None,
+        Option(
+            help="At most so many epochs, for a quick look; below 30 the classifier that gives the confidence gets no "
+            "more either. The tables show runs of as many epochs."
+        ),
+    ] = None,
     jobs: Annotated[int, Option(help="Processes, one thread each.")] = 1,
     out: Annotated[Path, Option(help="Folder for the rows of results and the tables.")] = Path("results"),
     imports: Annotated[
-        list[Path] | None, Option("--import", help="Python file that registers a method or data set; may be repeated.")
+        list[Path] | None,
+        Option(
+            "--import",
+            help="Python file that registers a method or data set; may be repeated. Without --method its methods are "
+            "run after those of the plan. If it was edited, its runs are done again.",
+        ),
     ] = None,
     list_plans: Annotated[bool, Option("--list", help="List the plans with their sizes.")] = False,
 ) -> None:
     """Run a table or figure of the paper; finished runs are kept and never run again.
+
+    The tables show all runs of the plan in the folder, also those of earlier calls.
 
     Examples: unskew reproduce --list; unskew reproduce table1 --dataset digits --seeds 2 --jobs 2
     """
@@ -60,11 +73,12 @@ def reproduce(
 
 
 def _summarize(plan: "Plan", folder: Path) -> None:
-    """Write the tables and pictures of a plan beside its rows, and print the table."""
+    """Write the tables and pictures of all rows of a plan beside these, and print the table."""
     from unskew.experiments.store import Store
-    from unskew.experiments.summary import summarize, to_markdown, write
+    from unskew.experiments.summary import summarize, to_markdown, with_all_rows, write
 
-    summary = summarize(plan, Store(folder, plan.name).rows())
+    rows = list(Store(folder, plan.name).finished().values())
+    summary = summarize(with_all_rows(plan, rows), rows)
     typer.echo(to_markdown(summary))
     written = write(summary, folder)
     for line in (*(f"written: {path}" for path in written.files), written.message):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from unskew.cli._app import app
+from unskew.cli._app import app, check_seed
 from unskew.cli._show import show
 
 Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file.")]
@@ -23,7 +23,7 @@ Epochs = Annotated[int | None, Option(help="At most so many passes over the data
 Json = Annotated[Path | None, Option("--json", help="Write the results to this file as JSON.")]
 
 
-@app.command()
+@app.command(short_help="Learn to rank from a table, and estimate how good that is.")
 def fit(
     data: Data,
     label: Label,
@@ -50,13 +50,16 @@ def fit(
     from unskew.workflow.fitting import Training, fit_table
     from unskew.workflow.telling import data_table, estimates_table, model_json
 
+    check_seed(seed)
     require_writable(out, data, validation)
-    require_writable(as_json, data, validation, out)
+    require_writable(as_json, data, validation, beside=out)
     training = Training(method=method, seed=seed, epochs=epochs, prior=prior)
     training.check(has_confidence=confidence is not None)
     table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
+    _tell(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
     held_out = None if validation is None else read_validation(table, validation, blank_is_unlabeled=blank_is_unlabeled)
+    _tell(() if held_out is None else held_out.notes)
     model = fit_table(table, training, validation=held_out, estimate=estimate)
     model.save(out)
     show(estimates_table(model), "Estimated without negatives")
@@ -68,7 +71,7 @@ def fit(
     typer.echo(f"The model: {out}")
 
 
-@app.command()
+@app.command(short_help="Score and rank the rows of a file.")
 def score(
     model: Model,
     data: Data,
@@ -80,20 +83,17 @@ def score(
     Example: unskew score cases.unskew new.csv --id case_number --out ranked.csv
     """
     from unskew.files import require_writable
-    from unskew.progress import progress_bar
-    from unskew.tables import count_rows
+    from unskew.tables import rows
     from unskew.workflow.model import TableModel
     from unskew.workflow.ranking import score_file
 
     require_writable(out, model, data)
-    loaded = TableModel.load(model)
-    with progress_bar("scoring", count_rows(data), shown=True) as step:
-        ranked = score_file(loaded, data, out, id_columns or (), step=lambda n: step(n=n))
+    ranked = score_file(TableModel.load(model), data, out, id_columns or ())
     _tell(ranked.messages)
-    typer.echo(f"{ranked.n_rows:,} rows ranked: {out}")
+    typer.echo(f"{rows(ranked.n_rows)} ranked: {out}")
 
 
-@app.command()
+@app.command(short_help="Estimate the AUC on other rows, without negatives.")
 def evaluate(
     model: Model,
     data: Data,
@@ -108,6 +108,7 @@ def evaluate(
     Example: unskew evaluate cases.unskew later.csv --label known --confidence severity
     """
     from unskew.files import require_writable
+    from unskew.tables import rows
     from unskew.workflow.evaluating import evaluate_file
     from unskew.workflow.model import TableModel
     from unskew.workflow.telling import evaluation_table
@@ -116,11 +117,11 @@ def evaluate(
     loaded = TableModel.load(model)
     result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
     _tell(result.messages)
-    show(evaluation_table(result), f"{data.name}: {result.n_rows:,} rows, {result.n_labeled:,} labeled")
+    show(evaluation_table(result), f"{data.name}: {rows(result.n_rows)}, {result.n_labeled:,} labeled")
     _write_json(as_json, result.to_json())
 
 
-@app.command()
+@app.command(short_help="Compare methods on the biased labels alone, recommend one.")
 def compare(
     data: Data,
     label: Label,
@@ -138,32 +139,41 @@ def compare(
 
     Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
     """
-    from unskew.files import require_folder, write_atomically
+    from unskew.files import make_folder, require_folder, require_writable, write_atomically
     from unskew.tables import read_truth
-    from unskew.workflow.comparing import compare_table
+    from unskew.workflow.comparing import check_folds, compare_table
     from unskew.workflow.data import read_labeled
     from unskew.workflow.fitting import Training
-    from unskew.workflow.telling import comparison_html, comparison_json, comparison_table
+    from unskew.workflow.telling import about_comparison, comparison_html, comparison_json, comparison_table
 
+    check_seed(seed)
+    if folds is not None and folds < 2:
+        raise ValueError(f"--folds must be at least 2, to learn from some rows and judge by others, but it is {folds}.")
     require_folder(out)
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
     training = Training(seed=seed, epochs=epochs)
     training.check(has_confidence=True, names=names)
-    aside = [*(exclude or ()), *([truth] if truth else ())]
+    aside = list(dict.fromkeys([*(exclude or ()), *([truth] if truth else ())]))
     table = read_labeled(data, label, confidence, exclude=aside, blank_is_unlabeled=blank_is_unlabeled)
+    _tell(table.notes)
     known = None if truth is None else read_truth(table.frame, truth, path=data)
-    result = compare_table(table, training, names, n_folds=folds, truth=known)
+    n_folds = check_folds(table, folds)
+    page, numbers = out / "index.html", out / "comparison.json"
+    make_folder(out)  # now that nothing is wrong with the request, and before anything long begins
+    for path in (page, numbers):
+        require_writable(path, data)
+    result = compare_table(table, training, names, n_folds=n_folds, truth=known)
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     typer.echo(result.reason)
     if result.right:
         typer.echo(result.right)
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomically(out / "comparison.json", json.dumps(comparison_json(result), indent=2, allow_nan=False).encode())
-    write_atomically(out / "index.html", comparison_html(table, result).encode())
-    typer.echo(f"The page: {out / 'index.html'}")
+    about = about_comparison(table, training, n_folds, truth)
+    _write_json(numbers, comparison_json(result, about))
+    write_atomically(page, comparison_html(result, about).encode())
+    typer.echo(f"The page: {page}")
 
 
-@app.command()
+@app.command(short_help="Write one page about a model.")
 def report(
     model: Model, out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"), as_json: Json = None
 ) -> None:
@@ -176,7 +186,7 @@ def report(
     from unskew.workflow.telling import model_html, model_json
 
     require_writable(out, model)
-    require_writable(as_json, model, out)
+    require_writable(as_json, model, beside=out)
     loaded = TableModel.load(model)
     write_atomically(out, model_html(loaded).encode())
     _write_json(as_json, model_json(loaded))

@@ -9,20 +9,26 @@ import numpy as np
 
 from unskew.datasets._source import PublishedFile, data_home, find, provide
 from unskew.errors import DataMissing, closest_name
-from unskew.records import RawData
+from unskew.records import RawData, Sizes
 
 Loader = TypeVar("Loader", bound=Callable[..., RawData])
+
+BATCH_SIZE, LEARNING_RATE = 1024, 1e-4
+"""The paper's (App. E.3)."""
 
 
 @dataclass(frozen=True)
 class _Entry:
     name: str
     table_name: str
-    network: str
+    network: str | None
     source: str
     licence: str
     files: tuple[PublishedFile, ...]
     stand_in: str | None
+    sizes: Sizes
+    batch_size: int
+    learning_rate: float
     read: Callable[..., RawData]
 
 
@@ -57,23 +63,31 @@ class Description:
         For programs and for tables.
     summary : str
         What it is and what is positive.
-    network : str
-        Kind of network that the paper trains on it.
+    network : str or None
+        Kind of network that experiments train on it; None where the shape of its features decides.
     source, licence : str
     files : tuple of FileDescription
         Empty for a data set that needs none.
     stand_in : str or None
         Name of a similar data set that may be shown, under its own name, where this one is missing.
+    sizes : Sizes
+        Instances of each part that an experiment draws from it.
+    batch_size : int
+    learning_rate : float
+        How experiments train on it.
     """
 
     name: str
     table_name: str
     summary: str
-    network: str
+    network: str | None
     source: str
     licence: str
     files: tuple[FileDescription, ...]
     stand_in: str | None
+    sizes: Sizes
+    batch_size: int
+    learning_rate: float
 
     @property
     def present(self) -> bool:
@@ -88,11 +102,14 @@ def dataset(
     name: str,
     *,
     table_name: str | None = None,
-    network: str = "mlp",
+    network: str | None = None,
     source: str = "",
     licence: str = "",
     files: tuple[PublishedFile, ...] = (),
     stand_in: str | None = None,
+    sizes: Sizes | None = None,
+    batch_size: int = BATCH_SIZE,
+    learning_rate: float = LEARNING_RATE,
 ) -> Callable[[Loader], Loader]:
     """Add a data set; a decorator of the function that reads it.
 
@@ -105,15 +122,25 @@ def dataset(
     name : str
     table_name : str, optional
         Its name in tables; by default `name`.
-    network : str
-        Kind of network that fits its features: "mlp" for tables, "cnn" for images.
+    network : str, optional
+        Kind of network that experiments train on it: "mlp", "cnn", "linear" or "kernel". By default "cnn" for images
+        (n x channels x height x width), else "mlp".
     source, licence : str
         Where it comes from and on what terms.
     files : tuple of PublishedFile
         What it is read from.
     stand_in : str, optional
         Name of a similar data set for those who do not have the files.
+    sizes : Sizes, optional
+        Instances of each part that an experiment draws from it; by default the paper's, for which it must have about
+        18,000 negatives.
+    batch_size : int
+    learning_rate : float
+        How experiments train on it; by default as the paper does. Where the training part is smaller than a batch, an
+        epoch is one step, and the paper's 200 epochs are too few: take a smaller batch, and a higher rate.
     """
+    if sizes is not None and not isinstance(sizes, Sizes):
+        raise TypeError(f"sizes of {name!r} must be a Sizes(train=..., validation=..., ...), but it is {sizes!r}.")
 
     def add(read: Loader) -> Loader:
         taken = _entries.get(name)
@@ -122,7 +149,19 @@ def dataset(
             read.__qualname__,
         ):
             raise ValueError(f"the name {name!r} is taken by the data set {taken.table_name}. Choose another.")
-        _entries[name] = _Entry(name, table_name or name, network, source, licence, tuple(files), stand_in, read)
+        _entries[name] = _Entry(
+            name,
+            table_name or name,
+            network,
+            source,
+            licence,
+            tuple(files),
+            stand_in,
+            sizes or Sizes(),
+            batch_size,
+            learning_rate,
+            read,
+        )
         return read
 
     return add
@@ -179,7 +218,15 @@ def describe(name: str) -> Description:
         licence=entry.licence,
         files=tuple(_describe_file(file) for file in entry.files),
         stand_in=entry.stand_in,
+        sizes=entry.sizes,
+        batch_size=entry.batch_size,
+        learning_rate=entry.learning_rate,
     )
+
+
+def reader(name: str) -> Callable[..., RawData]:
+    """The function that reads a data set from its files, as it was registered."""
+    return _entry(name).read
 
 
 def _describe_file(file: PublishedFile) -> FileDescription:

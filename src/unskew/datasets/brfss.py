@@ -136,6 +136,7 @@ Answers = dict[str, np.ndarray]
 @dataset(
     "diabetes",
     table_name="Diabetes",
+    network="mlp",
     source=_SOURCE,
     licence=_LICENCE,
     files=BRFSS_FILES,
@@ -151,7 +152,15 @@ def load_diabetes(*paths: Path) -> RawData:
     return by_distance(X, (answers["DIABETES"] == 1).astype(int))
 
 
-@dataset("blood", table_name="Blood", source=_SOURCE, licence=_LICENCE, files=BRFSS_FILES, stand_in="blood-2015")
+@dataset(
+    "blood",
+    table_name="Blood",
+    network="mlp",
+    source=_SOURCE,
+    licence=_LICENCE,
+    files=BRFSS_FILES,
+    stand_in="blood-2015",
+)
 def load_blood(*paths: Path) -> RawData:
     """BRFSS of four years from the age of 50 on, 100 columns; who was told to have high blood pressure is positive."""
     names = {*_BLOOD_NUMBERS, *_BLOOD_CODES, "HIGH_BLOOD_PRESS", "INCOME", "IYEAR"} - {"POVERTY"}

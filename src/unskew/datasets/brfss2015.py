@@ -54,7 +54,9 @@ JOINED_FILE = PublishedFile(
 _SOURCE = "CDC, BRFSS 2015, by way of UCI data set 891"
 
 
-@dataset("diabetes-2015", table_name="Diabetes-2015", source=_SOURCE, licence="CC0", files=(JOINED_FILE,))
+@dataset(
+    "diabetes-2015", table_name="Diabetes-2015", network="mlp", source=_SOURCE, licence="CC0", files=(JOINED_FILE,)
+)
 def load_diabetes_2015(path: Path) -> RawData:
     """BRFSS 2015, 99 columns; who has diabetes is positive. Stands in for Diabetes."""
     answers = _read_answers(path)
@@ -63,7 +65,7 @@ def load_diabetes_2015(path: Path) -> RawData:
     return by_distance(X, _target(answers, "Diabetes_binary", path))
 
 
-@dataset("blood-2015", table_name="Blood-2015", source=_SOURCE, licence="CC0", files=(JOINED_FILE,))
+@dataset("blood-2015", table_name="Blood-2015", network="mlp", source=_SOURCE, licence="CC0", files=(JOINED_FILE,))
 def load_blood_2015(path: Path) -> RawData:
     """BRFSS 2015 from the age of 50 on, 88 columns; who has high blood pressure is positive. Stands in for Blood."""
     answers = _read_answers(path)

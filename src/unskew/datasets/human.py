@@ -15,9 +15,12 @@ from unskew.datasets._idx import read_idx_images
 from unskew.datasets._registry import dataset
 from unskew.datasets._source import PublishedFile
 from unskew.datasets.images import CIFAR10_FILE, FMNIST_FILES, scaled_pixels
-from unskew.records import RawData
+from unskew.records import RawData, Sizes
 
 Images = tuple[np.ndarray, np.ndarray]
+
+SIZES = Sizes(train=3000)
+"""Fewer for training than in the main experiments: fewer are annotated."""
 
 CIFAR10H_FILE = PublishedFile(
     "cifar10h/cifar10h-counts.npy",
@@ -36,6 +39,7 @@ FMNISTH_FILE = PublishedFile(
     source="Peterson et al. (2019), github.com/jcpeterson/cifar-10h, and CIFAR-10",
     licence="CC BY-NC-SA 4.0 (annotations)",
     files=(CIFAR10_FILE, CIFAR10H_FILE),
+    sizes=SIZES,
 )
 def load_cifar10_h(images_path: Path, counts_path: Path) -> RawData:
     """CIFAR-10 with about 50 annotators per test image; what lives or drives on land is positive."""
@@ -52,9 +56,11 @@ def load_cifar10_h(images_path: Path, counts_path: Path) -> RawData:
 @dataset(
     "fmnist-h",
     table_name="Fmnist-H",
+    network="mlp",
     source="Ishida et al. (2023), github.com/takashiishida/irreducible, and Fashion-MNIST",
     licence="GPL-3.0 (repository of the annotations)",
     files=(*FMNIST_FILES, FMNISTH_FILE),
+    sizes=SIZES,
 )
 def load_fmnist_h(*paths: Path) -> RawData:
     """Fashion-MNIST with about 67 annotators per test image; what is casual is positive."""

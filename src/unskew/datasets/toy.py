@@ -154,7 +154,7 @@ def draw_two_samples(n_labeled: int, n_unlabeled: int, law: ToyLaw | None = None
     return ToyDraw(X, y, labeled, confidence, law.density_ratio(X), law)
 
 
-@dataset("toy", table_name="Toy", source="drawn from the law of this module", licence="none needed")
+@dataset("toy", table_name="Toy", network="mlp", source="drawn from the law of this module", licence="none needed")
 def load_toy() -> RawData:
     """40,000 instances of the toy law; both Gaussian groups of positives, the easy one favored."""
     X, groups = _draw_groups(40_000, ToyLaw(), np.random.RandomState(0))

@@ -1,11 +1,12 @@
 """What the fitted weights say: effective sample size, tail, positivity, calibration, and what labels over-represent."""
 
-from unskew.diagnostics.checks import LEVELS, Finding, diagnose, percent
+from unskew.diagnostics.checks import LEVELS, NO_NEGATIVES, Finding, diagnose, percent
 from unskew.diagnostics.pareto import ParetoTail, pareto_tail
 from unskew.diagnostics.shifts import Shift, Unit, over_representation
 
 __all__ = [
     "LEVELS",
+    "NO_NEGATIVES",
     "Finding",
     "ParetoTail",
     "Shift",

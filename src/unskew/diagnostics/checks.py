@@ -16,6 +16,13 @@ GOOD, NOTE, WARNING = "good", "note", "warning"
 LEVELS = (GOOD, NOTE, WARNING)
 
 
+NO_NEGATIVES = (
+    "confidence and labeling probability together leave no row to be negative, because the confidence is too high, or "
+    "too few rows are labeled to estimate how likely each was to be"
+)
+"""Why no AUC can be told, where none can."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """One check and what came out.
@@ -144,7 +151,7 @@ def check_heaviest(weight: np.ndarray) -> Finding:
     advice = {
         GOOD: "",
         NOTE: "Look at these rows: a wrong label or confidence among them moves the result.",
-        WARNING: "Check labels and confidence of the heaviest rows by hand, or raise the clip, which bounds weights.",
+        WARNING: "Check labels and confidence of the heaviest rows by hand, and label more rows of their kind.",
     }
     return Finding(
         level,
@@ -182,7 +189,7 @@ def check_tail(weight: np.ndarray) -> Finding:
         WARNING,
         name,
         f"{start}: weights larger than any seen here are likely, and the estimates are unreliable (above 0.7).",
-        "Raise the clip, or label more rows of the kinds that are seldom labeled.",
+        "Label more rows of the kinds that are seldom labeled.",
     )
 
 
@@ -243,6 +250,11 @@ def check_propensity(confidence: np.ndarray, labeling_prob: np.ndarray) -> Findi
         f"On {percent(impossible)} of the labeled rows the confidence is below the probability of being labeled, which "
         "cannot be, because only positives are labeled."
     )
+    if level == GOOD:
+        text = (
+            "Confidence and probability of being labeled go together: the confidence is at least as high on "
+            f"{percent(1 - impossible)} of the labeled rows."
+        )
     advice = {
         GOOD: "",
         NOTE: "A few such rows are chance; the confidence may be somewhat too low.",
@@ -259,8 +271,8 @@ def check_label_frequency(label_freq: float) -> Finding:
         return Finding(
             WARNING,
             name,
-            f"Confidence and labeling probability together say that {label_freq:.2f} times as many positives are "
-            "labeled as there are.",
+            "Confidence and labeling probability together say that more positives are labeled than there are "
+            f"({percent(label_freq)} of them).",
             "The confidence is too low to be a probability: calibrate it, or read the estimated share of positives as "
             "its least possible value.",
         )
@@ -273,10 +285,10 @@ def check_prior(prior: float) -> Finding:
         return Finding(
             WARNING,
             "prior",
-            f"Confidence and labeling probability together say that {prior:.2f} times as many rows are positive as "
-            "there are.",
-            "No AUC can be told: the confidence is too high, or some labeling probabilities are far too small. "
-            "Calibrate the confidence, or raise the clip.",
+            f"Confidence and labeling probability together say that {percent(prior)} of all rows are positive, which "
+            "leaves none to be negative, so that no AUC can be told.",
+            "The confidence is too high, or too few rows are labeled to estimate how likely each was to be: calibrate "
+            "the confidence, or label more rows.",
         )
     if prior > 0.5:
         return Finding(

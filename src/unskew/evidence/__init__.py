@@ -10,6 +10,7 @@ from unskew.evidence.records import (
     Risk,
     ThresholdRow,
     Training,
+    first_cut,
     threshold_table,
 )
 
@@ -22,6 +23,7 @@ __all__ = [
     "Risk",
     "ThresholdRow",
     "Training",
+    "first_cut",
     "gather_evidence",
     "threshold_table",
 ]

@@ -13,6 +13,9 @@ from unskew.evidence.build import build
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of flagged rows that a threshold table has."""
 
+LEAST_FLAGGED = 10
+"""Rows that a threshold has to flag to be shown."""
+
 Number = float | None
 """None where a number is unknown or infinite, which JSON cannot hold."""
 
@@ -152,17 +155,24 @@ class ThresholdRow(NamedTuple):
     fpr: float
 
 
+def first_cut(evidence: Evidence, curve: Curve) -> int:
+    """Place of the first threshold worth showing: precision among a handful of rows is chance alone."""
+    enough = [place for place, each in enumerate(curve.flagged) if each * evidence.n_ranked >= LEAST_FLAGGED]
+    return enough[0] if len(enough) > len(curve.flagged) / 2 else 1
+
+
 def threshold_table(evidence: Evidence, shares: Sequence[float] = SHARES) -> list[ThresholdRow]:
     """Precision and recall where about these shares of all rows are flagged; empty where there is no curve.
 
-    Rows with equal scores are flagged together, so that a share is the nearest one that can be.
+    Rows with equal scores are flagged together, so that a share is the nearest one that can be; and none is below the
+    first cut worth showing.
     """
     curve = evidence.curve
     if curve is None:
         return []
-    flagged = np.array(curve.flagged)
-    some = np.flatnonzero(flagged > 0)
-    places = dict.fromkeys(int(some[np.argmin(np.abs(flagged[some] - share))]) for share in shares)
+    first = first_cut(evidence, curve)
+    flagged = np.array(curve.flagged[first:])
+    places = dict.fromkeys(first + int(np.argmin(np.abs(flagged - share))) for share in shares)
     return [
         ThresholdRow(curve.flagged[place], curve.precision[place], curve.tpr[place], curve.fpr[place])
         for place in places

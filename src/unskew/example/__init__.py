@@ -4,15 +4,15 @@ from pathlib import Path
 
 from sklearn.utils import check_random_state
 
-from unskew.files import write_atomically
+from unskew.files import make_folder, write_atomically
 
 NAMES = ("claims", "digits")
 
 
 def write_example(name: str, folder: Path, *, seed: int = 0) -> tuple[Path, Path]:
     """Write ``NAME.csv`` to fit on and ``new_NAME.csv`` to score; the last column of both is the truth."""
-    folder.mkdir(parents=True, exist_ok=True)
     rng = check_random_state(seed)
+    make_folder(folder)
     if name == "claims":
         from unskew.example.claims import claims_csv
 

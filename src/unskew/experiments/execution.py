@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -11,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from unskew.datasets import load
-from unskew.experiments.settings import Setting, sizes_of
+from unskew.datasets import describe, load, reader
+from unskew.experiments.own_files import row_digests
+from unskew.experiments.settings import Setting
 from unskew.experiments.store import Row
 from unskew.rankers import Ranker, make
 from unskew.records import Labeled, RawData, Split
@@ -27,7 +28,11 @@ from unskew.weights import inverse_labeling_weight
 LENDER = "ntc"
 """The method whose network is the labeling probability of all others."""
 
-_load = lru_cache(maxsize=1)(load)
+
+@lru_cache(maxsize=1)
+def _load(name: str, _read: Callable[..., RawData]) -> RawData:
+    """The data set; it is read again where an edited file registered another reader under its name."""
+    return load(name)
 
 
 class Draw:
@@ -40,15 +45,20 @@ class Draw:
     """
 
     def __init__(self, setting: Setting) -> None:
-        raw = _load(setting.dataset)
-        self.setting, self.network = setting, network_for(raw)
-        trainer = Trainer(network=self.network, max_epochs=min(CONFIDENCE_EPOCHS, setting.max_epochs))
+        raw, about = _load(setting.dataset, reader(setting.dataset)), describe(setting.dataset)
+        self.setting = setting
+        self.training: dict[str, Any] = {
+            "network": about.network or network_for(raw),
+            "batch_size": about.batch_size,
+            "learning_rate": about.learning_rate,
+        }
+        trainer = Trainer(**self.training, max_epochs=min(CONFIDENCE_EPOCHS, setting.max_epochs))
         self.split: Split = draw_split(
             raw,
             prior=setting.prior,
             label_freq=setting.label_freq,
-            rng=_draw_generator(setting),
-            sizes=sizes_of(setting.dataset),
+            rng=_generator(setting, _DRAW),
+            sizes=about.sizes,
             trainer=trainer,
             selection=setting.selection,
         )
@@ -63,12 +73,11 @@ class Draw:
         ranker, seconds, labeling_seconds = self._fitted(setting, split)
         return {
             **asdict(setting),
+            **row_digests(asdict(setting)),
             "auc": ranker.score(split.test_X, split.test_y),
             "seconds": round(seconds, 4),
             "labeling_seconds": round(labeling_seconds, 4),
-            "best_epoch": ranker.best_epoch_,
-            "epochs": len(ranker.history_),
-            "validation_risk": ranker.history_[ranker.best_epoch_].validation_risk,
+            **_history(ranker),
             "n_labeled": int(split.train.y.sum()),
             "n_train": len(split.train.y),
             **_weights(ranker, split.train),
@@ -78,7 +87,7 @@ class Draw:
 
     def _fitted(self, setting: Setting, split: Split) -> tuple[Ranker, float, float]:
         """The fitted method, its seconds, and those of the labeling network that was lent to it."""
-        if setting.method == LENDER:
+        if setting.method == LENDER and not setting.labeling_noise:
             return *self.lender, 0.0
         ranker = self._make(setting.method)
         if not ranker.uses_labeling:
@@ -94,10 +103,10 @@ class Draw:
         return ranker, _fit(ranker, self.split)
 
     def _make(self, method: str) -> Ranker:
-        seed = int(check_random_state(self.setting.seed).randint(2**31 - 1))
+        seed = int(_generator(self.setting, _TRAINING).randint(2**31 - 1))
         return make(
             method,
-            network=self.network,
+            **self.training,
             max_epochs=self.setting.max_epochs,
             prior=self.setting.prior,
             random_state=seed,
@@ -105,7 +114,7 @@ class Draw:
 
 
 def network_for(raw: RawData) -> str:
-    """The paper's network for this kind of data (App. E.3)."""
+    """The paper's network for this kind of data (App. E.3), where the data set names none."""
     return "cnn" if raw.X.ndim == 4 else "mlp"
 
 
@@ -128,7 +137,7 @@ def _fit(ranker: Ranker, split: Split) -> float:
 
 def _changed(split: Split, setting: Setting) -> Split:
     """The draw with its confidence transformed, and noise on it."""
-    rng = _noise_generator(setting, 0)
+    rng = _generator(setting, _CONFIDENCE_NOISE)
     parts = (_changed_part(part, setting, rng) for part in (split.train, split.validation))
     return replace(split, train=next(parts), validation=next(parts))
 
@@ -145,17 +154,27 @@ def _changed_part(part: Labeled, setting: Setting, rng: np.random.RandomState) -
 def _noisy_labeling(lender: Ranker, setting: Setting) -> Any:
     if not setting.labeling_noise:
         return lender
-    return NoisyLabeling(lender.labeling_, setting.labeling_noise, _noise_generator(setting, 1))
+    return NoisyLabeling(lender.labeling_, setting.labeling_noise, _generator(setting, _LABELING_NOISE))
 
 
-def _draw_generator(setting: Setting) -> np.random.RandomState:
-    # Another draw for each prior: with the same one, most rows would be the same, and runs not independent.
-    return np.random.RandomState([setting.seed, round(1e6 * setting.prior)])
+_DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)
 
 
-def _noise_generator(setting: Setting, purpose: int) -> np.random.RandomState:
-    # The same noise in units of its deviation at every level: levels then differ in nothing else.
-    return np.random.RandomState([setting.seed, purpose])
+def _generator(setting: Setting, purpose: int) -> np.random.RandomState:
+    # Other rows, first weights and noise for each prior: runs of one seed would not be independent of each other else.
+    # But the same for every method, and the same noise in units of its deviation at every level: these are compared.
+    return np.random.RandomState([setting.seed, round(1e6 * setting.prior), purpose])
+
+
+def _history(ranker: Ranker) -> Row:
+    """How training went; a score that is the labeling probability with noise on it was not trained."""
+    if not ranker.history_:
+        return {"best_epoch": None, "epochs": 0, "validation_risk": None}
+    return {
+        "best_epoch": ranker.best_epoch_,
+        "epochs": len(ranker.history_),
+        "validation_risk": ranker.history_[ranker.best_epoch_].validation_risk,
+    }
 
 
 def _weights(ranker: Ranker, train: Labeled) -> Row:

@@ -108,6 +108,10 @@ class Plan:
         }
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
+    def and_methods(self, methods: Sequence[str]) -> "Plan":
+        """The same plan with these methods after its own."""
+        return replace(self, methods=tuple(dict.fromkeys((*self.methods, *methods))))
+
 
 _BY_PRIOR = "Average test AUC by prior"
 

@@ -1,14 +1,14 @@
 """From the name of a plan to its rows: what a request means, and whether it can be carried out, is settled first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from unskew.datasets import describe, fetch
 from unskew.errors import DataMissing, closest_name
+from unskew.experiments.own_files import import_files
 from unskew.experiments.plans import PLANS, Plan
-from unskew.experiments.runner import Outcome, import_files, run_plan
-from unskew.experiments.store import Store
+from unskew.experiments.runner import Outcome, Say, run_plan
 from unskew.report.page import Table
 
 
@@ -28,7 +28,7 @@ class Request:
     folder : Path
         Where rows and tables go.
     imports : sequence of Path
-        Python files with methods or data sets of the user's own.
+        Python files with methods or data sets of the user's own. Without `methods`, their methods join the plan's.
     """
 
     plan: str
@@ -42,21 +42,18 @@ class Request:
     imports: Sequence[Path] = ()
 
 
-def reproduce(request: Request, say: Callable[[str], None]) -> tuple[Plan, Outcome]:
+def reproduce(request: Request, say: Say) -> tuple[Plan, Outcome]:
     """Carry out a request; returns the plan as it was carried out, and what became of it.
 
     `say` is told what a user should know before the runs begin: data sets that are missing, and runs to do.
     """
-    import_files(request.imports)
     plan = wanted_plan(request, say)
-    settings = plan.settings()
-    kept = len(set(settings) & Store(request.folder, plan.name).finished().keys())
-    say(f"{plan.name}: {len(settings)} runs, {kept} of them done already")
-    return plan, run_plan(plan, request.folder, jobs=request.jobs, imports=request.imports)
+    return plan, run_plan(plan, request.folder, jobs=request.jobs, imports=request.imports, say=say)
 
 
-def wanted_plan(request: Request, say: Callable[[str], None]) -> Plan:
+def wanted_plan(request: Request, say: Say) -> Plan:
     """The plan of a request, checked, on data sets that are there."""
+    imported = import_files(request.imports)
     plan = plan_named(request.plan)
     _check_numbers(request)
     _check_methods(request.methods)
@@ -68,6 +65,8 @@ def wanted_plan(request: Request, say: Callable[[str], None]) -> Plan:
             f"none of the data sets of {plan.name} is there: {', '.join(datasets)}. `unskew datasets` says which files "
             "are wanted and where from; --dataset digits needs none."
         )
+    if not request.methods:
+        plan = _with_methods(plan, imported, say)
     return plan.only(
         datasets=found,
         methods=request.methods,
@@ -75,6 +74,14 @@ def wanted_plan(request: Request, say: Callable[[str], None]) -> Plan:
         seeds=request.seeds,
         max_epochs=request.epochs,
     )
+
+
+def _with_methods(plan: Plan, imported: Sequence[str], say: Say) -> Plan:
+    """The plan with the methods of imported files after its own: who imports a method wants to see it."""
+    if imported and plan.show == "weights":
+        say(f"{', '.join(imported)} is left out: {plan.name} shows the weights of the paper's method alone")
+        return plan
+    return plan.and_methods(imported)
 
 
 def plan_named(name: str) -> Plan:
@@ -113,7 +120,7 @@ def _check_methods(names: Sequence[str]) -> None:
         method_card(name)
 
 
-def _present_dataset(name: str, say: Callable[[str], None], *, may_be_missing: bool) -> str | None:
+def _present_dataset(name: str, say: Say, *, may_be_missing: bool) -> str | None:
     """The data set, or its stand-in if that is there and this is not; None if it may be missing and is."""
     try:
         fetch(name)

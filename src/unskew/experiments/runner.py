@@ -11,17 +11,23 @@ from multiprocessing import get_context
 from pathlib import Path
 from threading import Thread
 
+from unskew.datasets import describe
+from unskew.experiments.own_files import import_files
 from unskew.experiments.plans import Plan
 from unskew.experiments.settings import Setting
 from unskew.experiments.store import Row, Store
 from unskew.progress import Step, progress_bar
 
 POLL_SECONDS = 0.5
+LEAST_LABELED = 2
+"""No method trains, and no epoch is chosen, with fewer labeled instances."""
+
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a plan: settings that it has, those that were done already, and messages of those that failed."""
+    """What became of a plan: settings to be run, those that were done already, and messages of those that failed."""
 
     total: int
     kept: int
@@ -35,8 +41,12 @@ def run_plan(
     jobs: int = 1,
     imports: Sequence[Path] = (),
     verbose: bool = True,
+    say: Say = lambda text: None,
 ) -> Outcome:
     """Carry out the settings of a plan that have no row in the folder yet.
+
+    A row of a method or data set whose file was edited since is none: such a setting is run again, and its new row
+    counts. Settings with too few instances to label are left out.
 
     Results do not depend on the number of jobs: whatever runs, runs on one thread. Killed at any moment, nothing that
     was finished is lost, and a new call goes on where it was.
@@ -52,15 +62,51 @@ def run_plan(
         Python files that register methods or data sets of the user's own; each process imports them.
     verbose : bool
         Show a progress bar, on a terminal.
+    say : callable
+        Told, before the runs begin, how many there are, and what a user should know of them.
     """
-    store, settings = Store(folder, plan.name), plan.settings()
+    import_files(imports)
+    settings = _with_labels(plan.settings(), say)
+    store = Store(folder, plan.name)
     with store.lock():
         store.adopt(settings)
         finished = store.finished().keys()
         missing = [setting for setting in settings if setting not in finished]
+        say(f"{plan.name}: {len(settings)} runs, {len(settings) - len(missing)} of them done already")
+        _tell_outdated(missing, store, say)
         with progress_bar(plan.name, len(missing), shown=verbose) as step:
             failed = _run_groups(_by_split(missing), store, jobs, tuple(imports), step)
     return Outcome(len(settings), len(settings) - len(missing), tuple(failed))
+
+
+def _with_labels(settings: list[Setting], say: Say) -> list[Setting]:
+    """Settings that have instances enough to label; each kind of the others is told."""
+    kinds = dict.fromkeys((setting.dataset, setting.prior, setting.label_freq) for setting in settings)
+    lacks = {kind: lack for kind in kinds if (lack := _lack_of_labels(*kind))}
+    if lacks and len(lacks) == len(kinds):
+        raise ValueError(f"nothing can be run: {'; '.join(lacks.values())}. Ask for a larger prior.")
+    for lack in lacks.values():
+        say(f"left out: {lack}")
+    return [setting for setting in settings if (setting.dataset, setting.prior, setting.label_freq) not in lacks]
+
+
+def _lack_of_labels(dataset: str, prior: float, label_freq: float) -> str:
+    from unskew.scenario.sampling import labeled_counts  # loads torch
+
+    counts = labeled_counts(describe(dataset).sizes, prior, label_freq)
+    if min(counts) >= LEAST_LABELED:
+        return ""
+    return (
+        f"{dataset} at prior {prior:g} (with a label frequency of {label_freq:g} training and validation part have "
+        f"{counts[0]} and {counts[1]} labeled instances, and methods need {LEAST_LABELED} in each)"
+    )
+
+
+def _tell_outdated(missing: list[Setting], store: Store, say: Say) -> None:
+    outdated = {Setting.of_row(row) for row in store.rows()} & set(missing)
+    if outdated:
+        names = sorted({f"{each.method} on {each.dataset}" for each in outdated})
+        say(f"{len(outdated)} of them are done again, because a file of yours was edited since: {', '.join(names)}")
 
 
 def _by_split(settings: Iterable[Setting]) -> list[list[Setting]]:
@@ -75,7 +121,6 @@ def _run_groups(
 ) -> list[str]:
     if jobs == 1 or len(groups) < 2:
         with one_thread():
-            import_files(imports)
 
             def keep(row: Row) -> None:
                 store.append(row)
@@ -210,24 +255,3 @@ def one_thread() -> Iterator[None]:
             yield
     finally:
         torch.set_num_threads(before)
-
-
-def import_files(paths: Iterable[Path]) -> None:
-    """Run Python files that register methods or data sets."""
-    import importlib.util
-    import sys
-
-    for path in paths:
-        name = f"unskew_import_{path.stem}"
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None or not path.is_file():
-            raise ValueError(f"{path} must be a Python file that registers a method or a data set, but it is none.")
-        if name in sys.modules:
-            continue
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except Exception as error:
-            del sys.modules[name]
-            raise ValueError(f"{path} must run without an error, but it ended with {error!r}. Mend it.") from error

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-from unskew.records import Sizes
 from unskew.weights import CLIP
 
 EPOCHS = 200
@@ -58,16 +57,3 @@ class Setting:
     def of_row(cls, row: dict[str, Any]) -> "Setting":
         """The setting that a row of results belongs to."""
         return cls(**{each.name: row[each.name] for each in fields(cls)})
-
-
-SIZES = {
-    "digits": Sizes(train=400, validation=300, confidence=100, test=150),
-    "cifar10-h": Sizes(train=3000),
-    "fmnist-h": Sizes(train=3000),
-}
-"""Sizes of the parts where they are not those of the main experiments: App. E.2, and few digits."""
-
-
-def sizes_of(dataset: str) -> Sizes:
-    """Instances of each part drawn from a data set."""
-    return SIZES.get(dataset, Sizes())

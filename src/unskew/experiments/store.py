@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from unskew.experiments.own_files import current_rows
 from unskew.experiments.plans import PLANS
 from unskew.experiments.settings import Setting
 from unskew.files import write_atomically
@@ -34,8 +35,8 @@ class Store:
         return list(_read(self.path))
 
     def finished(self) -> dict[Setting, Row]:
-        """Row of each setting that has one."""
-        return {Setting.of_row(row): row for row in self.rows()}
+        """Row of each setting that has one, the last if it has several; rows of files that were edited do not count."""
+        return {Setting.of_row(row): row for row in current_rows(self.rows())}
 
     def append(self, row: Row) -> None:
         """Add a row; when this returns it is on disk."""
@@ -55,7 +56,7 @@ class Store:
         missing = set(wanted) - self.finished().keys()
         adopted = 0
         for other in (self.folder / f"{plan}.jsonl" for plan in PLANS):
-            for row in _read(other) if other != self.path else ():
+            for row in current_rows(_read(other)) if other != self.path else ():
                 if (setting := Setting.of_row(row)) in missing:
                     missing.remove(setting)
                     self.append(row)

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from unskew.errors import NoEstimateWarning, TooFewLabeled
 from unskew.metrics.ranking import share_above
-from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels
+from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels, plain_array
 from unskew.weights import inverse_labeling_weight
 
 
@@ -34,43 +35,59 @@ class Sample:
 
 def read_sample(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str, clip: float) -> Sample:
     check_choice("scenario", scenario, SCENARIOS)
-    y, score, labeling_prob = (column_or_1d(each) for each in (y, score, labeling_prob))
+    y, score, labeling_prob = (column_or_1d(plain_array(each)) for each in (y, score, labeling_prob))
     check_consistent_length(y, score, labeling_prob)
     check_array(score, ensure_2d=False, input_name="score")
     labeled = check_labels(y)
+    require_two_of_each(labeled)
+    check_clip(clip)
+    prob = labeling_prob[labeled].astype(np.float64)
+    _require_possible(prob, np.flatnonzero(labeled), scenario, clip)
+    weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
+    score = score.astype(np.float64)
+    one_sample = scenario == "one-sample"
+    if one_sample:
+        # Labeled instances are positive ones, so that the prior, alpha times the mean weight, is at least alpha. What
+        # says less is wrong in its scale, which is of no weight to R_H.
+        weight = weight * max(1.0, 1 / float(weight.mean()))
+    return Sample(score[labeled], score[~labeled], weight, one_sample)
+
+
+def require_two_of_each(labeled: np.ndarray) -> None:
     if labeled.sum() < 2:
         raise TooFewLabeled("an AUC without negatives needs at least two labeled instances, but there is one.")
     if (~labeled).sum() < 2:
         raise ValueError("an AUC without negatives needs at least two unlabeled instances, but there is one.")
-    prob = labeling_prob[labeled].astype(np.float64)
+
+
+def check_clip(clip: Any) -> None:
+    if isinstance(clip, bool) or not isinstance(clip, Real) or not 0 <= float(clip) < 1:
+        raise ValueError(f"clip must be a number in [0, 1), 0 for none, but it is {clip!r}.")
+
+
+def _require_possible(prob: np.ndarray, rows: np.ndarray, scenario: str, clip: float) -> None:
     raised = np.maximum(prob, clip)
     bad = np.flatnonzero(~((raised > 0) & np.isfinite(raised) & ((raised <= 1) | (scenario == "two-sample"))))
     if bad.size:
+        first = prob[bad[0]]
+        hint = " Pass clip=0.01 to raise those that are too small." if first <= 0 else ""
         raise ValueError(
             "labeling_prob must lie in (0, 1] on every labeled row (a density ratio above 0 in the two-sample "
-            f"scenario), but {bad.size} of {prob.size} do not (first: {prob[bad[0]]} at row "
-            f"{np.flatnonzero(labeled)[bad[0]]}). "
-            "Pass clip=0.01 to raise those that are too small."
+            f"scenario), but {bad.size} of {prob.size} do not (first: {first} at row {rows[bad[0]]}).{hint}"
         )
-    weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
-    score = score.astype(np.float64)
-    return Sample(score[labeled], score[~labeled], weight, scenario == "one-sample")
 
 
 def prior_and_label_freq(sample: Sample) -> tuple[float, float]:
-    """Prior and label frequency; a labeled instance is a positive one, so that the prior is at least alpha."""
-    raw = sample.alpha * float(sample.weight.mean())
-    if sample.one_sample:
-        prior = float(np.clip(raw, sample.alpha, 1))
-        return prior, sample.alpha / prior
-    return min(raw, 1.0), float("nan")
+    """Prior and label frequency."""
+    prior = min(sample.alpha * float(sample.weight.mean()), 1.0)
+    return prior, sample.alpha / prior if sample.one_sample else float("nan")
 
 
-def warn_that_nothing_can_be_told(sample: Sample) -> None:
+def warn_that_nothing_can_be_told(sample: Sample, what: str = "AUC") -> None:
     warnings.warn(
         "the estimated prior, alpha times the mean of confidence / labeling_prob, must be below 1 to tell an AUC, but "
         f"it is {sample.alpha * float(sample.weight.mean()):.3g}: labeling probabilities are too small or confidence "
-        "is too high. The AUC is NaN. Estimate the labeling probability anew, or raise small ones with clip=.",
+        f"is too high. The {what} is NaN. Estimate the labeling probability anew, or raise small ones with clip=.",
         NoEstimateWarning,
         stacklevel=3,
     )

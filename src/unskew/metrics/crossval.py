@@ -1,6 +1,7 @@
 """An honest AUC for a method on the very PU data it learns from: every score from a model that did not see the row."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples, column_or_1d
 
 from unskew.density_ratio import ratio_from_odds
 from unskew.errors import TooFewLabeled
 from unskew.metrics.sar import SarAUC, sar_auc
 from unskew.progress import progress_bar
-from unskew.validation import check_confidence, check_labels
+from unskew.rows import Rows
+from unskew.validation import check_confidence, check_labels, plain_array
 
 DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
 """Fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7)."""
@@ -57,7 +60,7 @@ def out_of_fold(
     estimator : ranker
         Fitted anew on each fold.
     X, y, confidence
-        As for its `fit`.
+        As for its `fit`; X in memory.
     labeling : classifier, optional
         Estimates the labeling probability; by default a random forest. It is not the ranker's own, so that two rankers
         are judged by the same weights.
@@ -76,15 +79,18 @@ def out_of_fold(
             f"estimator must be a ranker of this package, but it is a {type(estimator).__name__}. Transform X first, "
             "and pass the ranker alone."
         )
-    y = np.asarray(y)
-    labeled = check_labels(y)
-    checked = check_confidence(confidence, labeled)
+    X, y = _read(X, y, n_folds)
+    checked = check_confidence(confidence, y == 1)
     confidence = np.full(len(y), np.nan)
-    confidence[labeled] = checked
-    if np.sum(y == 1) < 2 * n_folds:
+    confidence[y == 1] = checked
+    if y.sum() < 2 * n_folds:
         raise TooFewLabeled(
-            f"{n_folds} folds need at least {2 * n_folds} labeled instances, but there are {int(np.sum(y == 1))}. "
-            "Lower n_folds."
+            f"{n_folds} folds need at least {2 * n_folds} labeled instances, but there are {y.sum()}. Lower n_folds."
+        )
+    if labeling_prob is not None and np.shape(labeling_prob) != y.shape:
+        raise ValueError(
+            f"labeling_prob must have one entry per row, {len(y)} in all, but its shape is {np.shape(labeling_prob)}. "
+            "Pass what out_of_fold returned for the same rows, or None."
         )
     rng = check_random_state(random_state)
     labeling = default_labeling(len(y)) if labeling is None else clone(labeling)
@@ -111,8 +117,9 @@ def default_labeling(n_rows: int) -> RandomForestClassifier:
     return clone(DEFAULT_LABELING).set_params(max_samples=sample)
 
 
-def out_of_fold_labeling(X: Any, y: np.ndarray, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
+def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
     """Labeling probability of every row by forests fitted on the other folds, for rows that a ranker scored anew."""
+    X, y = _read(X, y, n_folds)
     rng = check_random_state(random_state)
     forest = default_labeling(len(y)).set_params(random_state=int(rng.randint(2**31 - 1)))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng)
@@ -134,7 +141,26 @@ def cross_val_sar_auc(
         Coverage of the interval.
     """
     honest = out_of_fold(estimator, X, y, confidence, **options)
+    y = check_labels(column_or_1d(plain_array(y)))
     return sar_auc(y, honest.score, confidence, honest.labeling_prob, estimator.scenario, level, clip=estimator.clip)
+
+
+def _read(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
+    """Rows that can be cut into folds, and their labels, 0 or 1, whatever the type they came in."""
+    if isinstance(X, Rows):
+        raise ValueError(
+            "cross-validation needs all features in memory, to cut them into folds, but X is a "
+            f"{type(X).__name__}. Pass X.take(numpy.arange(len(X))) if that fits, or some of the rows."
+        )
+    X, labeled = plain_array(X), check_labels(column_or_1d(plain_array(y), warn=True))
+    if _num_samples(X) != len(labeled):
+        raise ValueError(
+            f"X must have one row per label, but X has {_num_samples(X)} rows and y has {len(labeled)} entries. Pass "
+            "both of the same instances."
+        )
+    if not isinstance(n_folds, Integral) or isinstance(n_folds, bool) or n_folds < 2:
+        raise ValueError(f"n_folds must be a whole number, 2 or more, but it is {n_folds!r}. The usual choice is 5.")
+    return X, labeled.astype(int)
 
 
 def _flat(X: Any) -> Any:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from unskew.validation import check_sample_weight, plain_array
+
 
 def auc(y: Any, score: Any, *, sample_weight: Any = None) -> float:
     r"""Probability that a positive is ranked above a negative, ties counted as one half.
@@ -19,21 +21,22 @@ def auc(y: Any, score: Any, *, sample_weight: Any = None) -> float:
         True class, 1 positive and 0 negative; both occur.
     score : array of shape (n,)
     sample_weight : array of shape (n,), optional
+        Not negative, and above zero for some row of each class.
 
     Examples
     --------
     >>> auc([1, 1, 0, 0], [3.0, 1.0, 1.0, 0.0])
     0.875
     """
-    y, score = column_or_1d(y), column_or_1d(score)
-    check_consistent_length(y, score, sample_weight)
+    y, score = column_or_1d(plain_array(y)), column_or_1d(plain_array(score))
+    check_consistent_length(y, score)
     check_array(score, ensure_2d=False, input_name="score")
     if not np.isin(y, (0, 1)).all() or y.min() == y.max():
         raise ValueError(
             f"y must hold the true class, 1 or 0, and both must occur, but it holds {np.unique(y)[:5].tolist()}."
         )
-    weight = np.ones(len(y)) if sample_weight is None else column_or_1d(sample_weight).astype(np.float64)
     positive = y == 1
+    weight = np.ones(len(y)) if sample_weight is None else check_sample_weight(sample_weight, positive)
     above = share_above(score[~positive], score[positive], weight[~positive])
     return float(1 - np.average(above, weights=weight[positive]))
 

@@ -66,7 +66,8 @@ class SarCurves:
     thresholds : array
         Distinct scores; an instance is flagged when its score reaches the threshold. The first is infinite.
     tpr, fpr : arrays
-        True and false positive rate, in [0, 1].
+        True and false positive rate, in [0, 1]; the latter is NaN where the estimated prior is 1, which leaves no
+        negatives.
     precision : array
         Share of positives among the flagged, in [0, 1]; 1 where nothing is flagged.
     flagged : array
@@ -191,6 +192,9 @@ def sar_curves(
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(flagged > 0, prior * tpr / flagged, 1.0)
         fpr = (flagged - prior * tpr) / (1 - prior)
+    if prior >= 1:
+        warn_that_nothing_can_be_told(sample, "false positive rate")
+        fpr = np.full(len(thresholds), np.nan)
     return SarCurves(
         thresholds=np.concatenate([[np.inf], thresholds]),
         tpr=np.concatenate([[0.0], tpr]),

@@ -7,9 +7,14 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from unskew.density_ratio import ratio_from_odds
+from unskew.metrics._sample import check_clip, require_two_of_each
+from unskew.metrics.crossval import out_of_fold_labeling
 from unskew.metrics.sar import sar_auc
-from unskew.validation import SCENARIOS, check_choice
+from unskew.validation import SCENARIOS, check_choice, check_labels
 from unskew.weights import CLIP
+
+MOST_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class SarScorer:
     routing is on. Make one with `make_sar_scorer`.
     """
 
-    scenario: str
+    scenario: str | None
     labeling: Any
     clip: float
 
@@ -34,9 +39,12 @@ class SarScorer:
                 "sklearn.set_config(enable_metadata_routing=True) and pass confidence to the search or to "
                 "cross_val_score(..., params={'confidence': ...})."
             )
-        prob = self._labeling_prob(estimator, X)
-        score = estimator.decision_function(X)
-        return sar_auc(y, score, confidence, prob, self.scenario, clip=self.clip).unclipped
+        labeled = check_labels(y)
+        require_two_of_each(labeled)
+        final, features = _unwrapped(estimator, X)
+        scenario = self._scenario_of(final)
+        prob = self._labeling_prob(X, features, labeled, scenario)
+        return sar_auc(y, _scores(estimator, X), confidence, prob, scenario, clip=self.clip).unclipped
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Metadata that the scorer asks for: `confidence`."""
@@ -44,38 +52,89 @@ class SarScorer:
         request.score.add_request(param="confidence", alias=True)
         return request
 
-    def _labeling_prob(self, estimator: Any, X: Any) -> np.ndarray:
-        if self.labeling is not None:
-            return np.asarray(self.labeling.predict_proba(X)[:, 1])
-        if isinstance(estimator, Pipeline):
-            X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
-        if not hasattr(estimator, "labeling_prob") or not hasattr(estimator, "labeling_"):
+    def _scenario_of(self, final: Any) -> str:
+        own = getattr(final, "scenario", None)
+        if self.scenario is None:
+            return "one-sample" if own is None else str(own)
+        if own is not None and own != self.scenario:
             raise ValueError(
-                f"{type(estimator).__name__} does not estimate a labeling probability (a ranker that knows the prior "
-                "may do without). Give the scorer a fitted one: make_sar_scorer(labeling=...)."
+                f"the scorer and what it scores must have the same scenario, but the scorer's is {self.scenario!r} and "
+                f"that of {type(final).__name__} is {own!r}. Leave out scenario= of the scorer."
             )
-        return np.asarray(estimator.labeling_prob(X))
+        return self.scenario
+
+    def _labeling_prob(self, X: Any, features: Any, labeled: np.ndarray, scenario: str) -> np.ndarray:
+        """Labeling probability of each row, or density ratio: the same whatever estimator is scored."""
+        if self.labeling is not None:
+            if scenario == "two-sample":
+                raise ValueError(
+                    "a lent labeling model gives probabilities; the two-sample scorer needs labeling=None."
+                )
+            return _lent_prob(self.labeling, X)
+        n_folds = max(2, min(MOST_FOLDS, int(labeled.sum()) // 2))
+        prob = out_of_fold_labeling(features, labeled.astype(int), n_folds=n_folds, random_state=0)
+        return prob if scenario == "one-sample" else ratio_from_odds(prob, float(labeled.mean()))
 
 
-def make_sar_scorer(*, scenario: str = "one-sample", labeling: Any = None, clip: float = CLIP) -> SarScorer:
+def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The estimator inside searches and pipelines, and the features that reach it."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline):
+            X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
+        else:
+            return estimator, X
+
+
+def _scores(estimator: Any, X: Any) -> np.ndarray:
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X))
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X))[:, 1]
+    raise TypeError(
+        "what is scored must have a decision_function or predict_proba, but a "
+        f"{type(estimator).__name__} has neither. Give a ranker of this package, or any classifier."
+    )
+
+
+def _lent_prob(labeling: Any, X: Any) -> np.ndarray:
+    """What a ranker of this package, or any classifier, says of the labeling probability."""
+    if hasattr(labeling, "labeling_prob"):
+        return np.asarray(labeling.labeling_prob(X))
+    return np.asarray(labeling.predict_proba(X))[:, 1]
+
+
+def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: float = CLIP) -> SarScorer:
     """Scorer for GridSearchCV and cross_val_score that needs no negatives.
+
+    It takes every candidate that has a `decision_function` or `predict_proba`, so that a search may compare rankers
+    with other classifiers.
 
     Parameters
     ----------
-    scenario : {"one-sample", "two-sample"}
-        As in `sar_auc`.
-    labeling : fitted classifier of labeled against unlabeled, optional
-        Gives the labeling probability of the scored rows, the same for every candidate. If None, each fitted estimator
-        gives its own, which did not see the rows that it is scored on.
-    clip : float in (0, 1)
+    scenario : {"one-sample", "two-sample"}, optional
+        As in `sar_auc`; that of the scored ranker by default.
+    labeling : fitted classifier of labeled against unlabeled, or fitted ranker, optional
+        Gives the labeling probability of the scored rows. If None, a random forest estimates it from the scored rows,
+        each by trees that did not see it. Either way it is the same for every candidate: judged by labeling models of
+        their own, candidates would be ordered by the errors of these (decision 7).
+    clip : float in [0, 1)
         As in `sar_auc`.
 
     Examples
     --------
     >>> make_sar_scorer()
-    SarScorer(scenario='one-sample', labeling=None, clip=0.01)
+    SarScorer(scenario=None, labeling=None, clip=0.01)
     """
-    check_choice("scenario", scenario, SCENARIOS)
+    if scenario is not None:
+        check_choice("scenario", scenario, SCENARIOS)
+    if labeling is not None and not (hasattr(labeling, "predict_proba") or hasattr(labeling, "labeling_prob")):
+        raise TypeError(
+            "labeling must be a fitted classifier of labeled against unlabeled, or a fitted ranker, but it is "
+            f"{labeling!r}."
+        )
     if labeling is not None and scenario == "two-sample":
         raise ValueError("a lent labeling model gives probabilities; the two-sample scorer needs labeling=None.")
+    check_clip(clip)
     return SarScorer(scenario, labeling, clip)

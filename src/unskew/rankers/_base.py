@@ -31,7 +31,14 @@ from unskew.records import PUData, ScoredBatch
 from unskew.rows import Rows, as_rows
 from unskew.scoring import score_rows
 from unskew.training import Trainer
-from unskew.validation import SCENARIOS, check_confidence, check_features, check_labels, require_two_labeled
+from unskew.validation import (
+    SCENARIOS,
+    check_confidence,
+    check_features,
+    check_labels,
+    plain_array,
+    require_two_labeled,
+)
 from unskew.weights import CLIP
 
 
@@ -67,11 +74,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         Labeling probabilities below are raised to it.
     prior : float in (0, 1) or None, default=None
         Share of positives, where it is known. It sets the threshold of `predict`, and some methods train with it. None
-        estimates it from the confidence.
+        estimates it from the confidence, or without any, for the threshold alone, from the labeling probability.
     device : str, default="cpu"
         Where torch computes.
     random_state : int, RandomState or None, default=None
-        Seed of everything random; the global generators of numpy and torch are not touched.
+        Seed of everything random. None draws it from numpy's global generator; else that one is left as it was, and
+        torch's always is.
     verbose : bool, default=False
         Show a progress bar, on a terminal.
     """
@@ -202,7 +210,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def _fit(self, X: Any, y: Any, confidence: Any, validation: tuple[Any, ...] | None) -> None:
         self.check_request(confidence)
         data = self._read(X, y, confidence)
-        self._require_same_columns()
         held_out = None if validation is None else self._read_validation(validation, confidence is not None)
         rng = check_random_state(self.random_state)
         train = data
@@ -217,7 +224,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         if self.uses_labeling or self.prior is None:
             self.labeling_, train, held_out = fit_labeling(
-                self.labeling, train, held_out, trainer, for_labeling, crossfit=self.crossfit, scenario=self.scenario
+                self.labeling,
+                train,
+                held_out,
+                trainer,
+                for_labeling,
+                crossfit=self.crossfit,
+                scenario=self.scenario,
+                feature_names=getattr(self, "feature_names_in_", None),
             )
         prior = self._find_prior([train] if in_training else [train, held_out])
         self._learn(train, held_out, trainer, for_score)
@@ -301,15 +315,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             self.label_freq_ = label_freq_of(share.prior, alpha_of(parts), self.scenario)
         return share.prior
 
-    def _require_same_columns(self) -> None:
-        """Refuse a lent labeling model that was fitted on other columns, or on these in another order."""
-        lent, own = (getattr(each, "feature_names_in_", None) for each in (self.labeling, self))
-        if lent is not None and own is not None and list(lent) != list(own):
-            raise ValueError(
-                f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(own)}. Give X the "
-                "same columns in the same order."
-            )
-
     def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool) -> PUData:
         if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
             raise ValueError(
@@ -317,7 +322,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
             )
         X, y, confidence = validation if len(validation) == 3 else (*validation, None)
-        rows, labels = self._read_features(X), np.atleast_1d(np.asarray(y))
+        rows, labels = self._read_features(X), np.atleast_1d(np.asarray(plain_array(y)))
         if labels.shape != (len(rows),):
             raise ValueError(
                 f"validation must have one label per row, but X has {len(rows)} rows and y has shape {np.shape(y)}."

@@ -21,8 +21,10 @@ class MethodCard:
         Problem and formula, in the notation of docstrings (reStructuredText).
     assumption : str
         On how labels were given, in a few words: SCAR (at random among the positives), SAR (depending on features).
-    assumption_text, use_when, avoid_when, differences, parameters : str
-        Sections of the docstring; empty where the method has none.
+    assumption_text, use_when, avoid_when, differences : str
+        Paragraphs of the docstring's notes; empty where the method has none.
+    parameters : str
+        Those of its own, beyond the ones of every method.
     needs : tuple of str
         What it cannot do without: "confidence", "prior".
     uses_labeling : bool
@@ -55,6 +57,7 @@ def card_of(kind: type[Ranker]) -> MethodCard:
     own = vars(kind).get("__doc__") or ""
     text = "" if own.startswith(f"{kind.__name__}(") else inspect.cleandoc(own)
     summary, description, sections = _read_docstring(text)
+    sections |= _read_leads(sections.get("Notes", ""))
     return MethodCard(
         name=kind.name,
         table_name=kind.table_name,
@@ -66,7 +69,8 @@ def card_of(kind: type[Ranker]) -> MethodCard:
         use_when=sections.get("Use it when", ""),
         avoid_when=sections.get("Do not use it when", ""),
         differences=sections.get("Differs from its authors", ""),
-        parameters=sections.get("Parameters beyond those of every method", ""),
+        # Without the pointer to those of every method, "**others".
+        parameters=re.split(r"^\*\*", sections.get("Parameters", ""), flags=re.MULTILINE)[0].strip(),
         needs=kind.needs,
         uses_labeling=kind.uses_labeling,
         scenarios=kind.scenarios,
@@ -80,3 +84,13 @@ def _read_docstring(text: str) -> tuple[str, str, dict[str, str]]:
     summary, _, description = pieces[0].partition("\n")
     titles, bodies = pieces[1::2], pieces[2::2]
     return summary, description.strip(), {title: body.strip() for title, body in zip(titles, bodies, strict=True)}
+
+
+def _read_leads(notes: str) -> dict[str, str]:
+    """Parts of the notes by the words in bold that they begin with, such as ``**Assumption.**``.
+
+    Sections of their own would do as well, but scikit-learn warns of titles that numpydoc does not know whenever a
+    notebook shows an estimator.
+    """
+    pieces = re.split(r"^\*\*([^*\n]+)\.\*\*\s+", notes, flags=re.MULTILINE)
+    return {lead: body.strip() for lead, body in zip(pieces[1::2], pieces[2::2], strict=True)}

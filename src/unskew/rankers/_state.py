@@ -13,10 +13,11 @@ from torch import nn
 
 from unskew._version import __version__
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
-from unskew.labeling import CrossFittedLabeling, LabelingNetwork
+from unskew.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at
 from unskew.modelfile import ModelFile
 from unskew.networks import NETWORKS, NetworkChoice, empty_network
 from unskew.records import Epoch
+from unskew.rows import as_rows
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
@@ -64,24 +65,81 @@ def _require_all_kept(ranker: "Ranker", fitted: dict[str, Any], header: dict[str
 
 def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
     """Fitted ranker from what its file holds; `network` makes the module of a file whose network was the user's own."""
-    if model.header.get("custom_network"):
+    _require_entries(model.header, path)
+    if model.header["custom_network"]:
         if network is None:
             raise ModelFileError(
                 f"{path} holds the weights of a network that was passed as a callable, and a model file holds no code. "
                 "Pass the same callable: unskew.load(path, network=...)."
             )
-        return _ranker_from(model, kind, network)  # what goes wrong may be the callable's own, and is not the file's
-    if network is not None:
+        empty_network(network, tuple(model.header["input_shape"]))  # what goes wrong here is not the file's fault
+    elif network is not None:
         raise ValueError(f"{path} says itself what its network is, one of {', '.join(NETWORKS)}: leave out network=.")
     try:
-        return _ranker_from(model, kind, None)
-    except ModelFileError:
-        raise
+        ranker = _ranker_from(model, kind, network)
+        _require_working(ranker)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
         raise ModelFileError(
             f"{path} must describe a model of the method {kind.name!r} as this version of unskew writes it, but it "
             f"does not ({type(error).__name__}: {error}). Save the model again."
         ) from error
+    return ranker
+
+
+_ENTRIES: dict[str, tuple[type, ...]] = {
+    "parameters": (dict,),
+    "custom_network": (bool,),
+    "input_shape": (list,),
+    "n_features_in": (int, type(None)),
+    "feature_names": (list, type(None)),
+    "training": (dict,),
+    "history": (list,),
+    "numbers": (dict,),
+    "labeling": (list, type(None)),
+}
+
+
+def _require_entries(header: dict[str, Any], path: Path) -> None:
+    """Refuse a header in which something is missing or of another kind."""
+    for name, kinds in _ENTRIES.items():
+        if name not in header or not isinstance(header[name], kinds):
+            words = " or ".join(kind.__name__ for kind in kinds)
+            raise ModelFileError(
+                f"the header of {path} must have an entry {name!r}, a {words}, but "
+                f"{'it is ' + repr(header[name])[:80] if name in header else 'there is none'}. Save the model again."
+            )
+    if not (header["input_shape"] and all(type(size) is int and size > 0 for size in header["input_shape"])):
+        raise ModelFileError(f"the sizes of a row in {path} must be above 0, but they are {header['input_shape']}.")
+    n_features, names = header["n_features_in"], header["feature_names"]
+    if n_features not in (None, header["input_shape"][0]):
+        raise ModelFileError(f"{path} must have {header['input_shape'][0]} features, but it says {n_features}.")
+    if names and not (len(names) == n_features and all(isinstance(name, str) for name in names)):
+        raise ModelFileError(f"{path} must name its {n_features} features, but the names are {names!r:.80}.")
+
+
+def _require_working(ranker: "Ranker") -> None:
+    """Refuse a model that cannot score: it scores a row of zeros."""
+    row = as_rows(np.zeros((1, *ranker.input_shape_), dtype=np.float32))
+    found = [float(ranker._score(row)[0]), float(ranker.threshold_)]
+    if hasattr(ranker, "labeling_"):
+        prob = estimate_at(ranker.labeling_, row, None, ranker.scenario, ranker.training_summary_["alpha"])
+        found.append(float(prob[0]))
+    if not np.isfinite(found).all():
+        raise ValueError(f"its score of a row of zeros, threshold and labeling probability must be finite: {found}")
+
+
+def _device_here(device: Any) -> str:
+    """The device that a model was fitted on or, where torch does not have it, the processor."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):
+        warnings.warn(
+            f"the model was fitted on the device {device!r}, which torch does not have here: it is loaded to the CPU.",
+            UserWarning,
+            stacklevel=6,
+        )
+        return "cpu"
+    return str(device)
 
 
 def _ranker_from(model: ModelFile, kind: type["Ranker"], network: Callable[..., nn.Module] | None) -> "Ranker":
@@ -91,8 +149,13 @@ def _ranker_from(model: ModelFile, kind: type["Ranker"], network: Callable[..., 
     parameters = {name: tuple(each) if isinstance(each, list) else each for name, each in header["parameters"].items()}
     if network is not None:
         parameters["network"] = network
+    parameters["device"] = _device_here(parameters.get("device", "cpu"))
     ranker = kind(**parameters)
     ranker._check_parameters()
+    for name, value in header["numbers"].items():
+        if not name.endswith("_") or name.startswith("_") or not isinstance(value, float | int | None):
+            raise ModelFileError(f"numbers of a fitted model end with _, but the file has {name} = {value!r}.")
+        setattr(ranker, name, float("nan") if value is None else value)
     ranker.input_shape_ = tuple(header["input_shape"])
     if header["n_features_in"] is not None:
         ranker.n_features_in_ = header["n_features_in"]
@@ -101,10 +164,6 @@ def _ranker_from(model: ModelFile, kind: type["Ranker"], network: Callable[..., 
     ranker.classes_ = np.array([0, 1])
     ranker.training_summary_ = header["training"]
     ranker.history_ = [Epoch(*row) for row in header["history"]]
-    for name, value in header["numbers"].items():
-        if not name.endswith("_") or name.startswith("_") or not isinstance(value, float | int | None):
-            raise ModelFileError(f"numbers of a fitted model end with _, but the file has {name} = {value!r}.")
-        setattr(ranker, name, float("nan") if value is None else value)
     for network_name in _network_names(model.arrays):
         setattr(ranker, f"{network_name}_", _network_from(model.arrays, network_name, ranker))
     labeling = _labeling_from(header["labeling"], model.arrays, ranker)
@@ -201,6 +260,7 @@ def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labelin
             "history": [list(epoch) for epoch in fold.history],
             "best_epoch": fold.best_epoch,
             "alpha": fold.alpha,
+            "feature_names": None if fold.feature_names is None else list(map(str, fold.feature_names)),
         }
         for fold in folds
     ]
@@ -209,6 +269,8 @@ def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labelin
 def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.ndarray], ranker: "Ranker") -> Any:
     if described is None:
         return None
+    if not described:
+        raise ValueError("a labeling model has one network or more, but the file describes none")
     folds = tuple(
         LabelingNetwork(
             _network_from(arrays, f"labeling{number}", ranker, fold["network"]),
@@ -218,6 +280,7 @@ def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.
             [Epoch(*row) for row in fold["history"]],
             fold["best_epoch"],
             fold["alpha"],
+            tuple(fold["feature_names"]) if fold.get("feature_names") else None,  # older files do not have them
         )
         for number, fold in enumerate(described)
     )

@@ -28,31 +28,12 @@ class ConfidenceAUC(RiskRanker):
     one-sample scenario; in the two-sample scenario only the second term remains, and the density ratio of labeled to
     all instances takes the place of u (App. D.2).
 
-    Assumption
+    Parameters
     ----------
-    SAR: which positives get labeled may depend on their features in any way, as long as each has some chance.
-    Confidence is the probability of being positive; any strictly increasing function of it leads to the same best
-    ranking (Prop. 4.1).
-
-    Use it when
-    -----------
-    Labels favor some kinds of positives, each label comes with a confidence, and the order of the scores is what
-    matters.
-
-    Do not use it when
-    ------------------
-    There is no confidence, or confidence says nothing about how likely an instance is positive; or when some kinds of
-    positives are never labeled: no weight brings back what was never seen.
-
-    Differs from its authors
-    ------------------------
-    Nowhere knowingly. Where they leave a choice open (which epoch is kept, how batches are drawn, how instances held
-    out are weighted), `docs/decisions.md` says what was chosen.
-
-    Parameters beyond those of every method
-    ---------------------------------------
     surrogate : str, default="sigmoid"
         Loss of a pair's margin, see `unskew.surrogates`.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------
@@ -63,9 +44,29 @@ class ConfidenceAUC(RiskRanker):
     best_epoch_ : int
         Epoch whose weights were kept.
     prior_, label_freq_ : float
-        Estimated share of positives, and of the positives that are labeled; only where confidence was given.
+        Share of positives, as given or else estimated from the confidence, and of the positives that are labeled (NaN
+        in the two-sample scenario); only where `prior` or confidence was given.
     threshold_ : float
-        `predict` says 1 from this score on: the share of instances above it is the estimated prior.
+        `predict` says 1 from this score on: the share of instances above it is the prior, given or estimated.
+
+    Notes
+    -----
+    **Assumption.**
+    SAR: which positives get labeled may depend on their features in any way, as long as each has some chance.
+    Confidence is the probability of being positive; any strictly increasing function of it leads to the same best
+    ranking (Prop. 4.1).
+
+    **Use it when.**
+    Labels favor some kinds of positives, each label comes with a confidence, and the order of the scores is what
+    matters.
+
+    **Do not use it when.**
+    There is no confidence, or confidence says nothing about how likely an instance is positive; or when some kinds of
+    positives are never labeled: no weight brings back what was never seen.
+
+    **Differs from its authors.**
+    Nowhere knowingly. Where they leave a choice open (which epoch is kept, how batches are drawn, how instances held
+    out are weighted), `docs/decisions.md` says what was chosen.
 
     References
     ----------

@@ -23,35 +23,35 @@ class LabelingBiasEstimation(EMRanker):
     one row per round, with the loss of what is observed, -log p(o|x); the round with the lowest one in validation is
     kept.
 
-    Assumption
+    Parameters
     ----------
-    SAR, in the one-sample scenario. Posterior and propensity are told apart only by the form of the networks and by
-    where they start: the data alone determine nothing but their product.
-
-    Use it when
-    -----------
-    Labels are biased, there is no confidence, and the form of the networks is known to suit both functions.
-
-    Do not use it when
-    ------------------
-    Confidence is there: then posterior and propensity are told apart by data, see `conf-auc`. Nor for two samples,
-    where p(o|x) means nothing.
-
-    Differs from its authors
-    ------------------------
-    An expectation step after every epoch instead of after a fixed number of steps, Adam goes on across rounds, and the
-    best round in validation is kept as for all methods here. (Two public implementations weight the second term by 1,
-    which turns e into the labeling probability; the authors' objective is the one above.)
-
-    Parameters beyond those of every method
-    ---------------------------------------
     epochs_per_round : int, default=1
         Epochs of each maximization step; `max_epochs` counts the epochs of all rounds.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------
     network_, propensity_network_ : torch.nn.Module
         Logits of posterior and propensity; `posterior` and `propensity` give the probabilities.
+
+    Notes
+    -----
+    **Assumption.**
+    SAR, in the one-sample scenario. Posterior and propensity are told apart only by the form of the networks and by
+    where they start: the data alone determine nothing but their product.
+
+    **Use it when.**
+    Labels are biased, there is no confidence, and the form of the networks is known to suit both functions.
+
+    **Do not use it when.**
+    Confidence is there: then posterior and propensity are told apart by data, see `conf-auc`. Nor for two samples,
+    where p(o|x) means nothing.
+
+    **Differs from its authors.**
+    An expectation step after every epoch instead of after a fixed number of steps, Adam goes on across rounds, and the
+    best round in validation is kept as for all methods here. (Two public implementations weight the second term by 1,
+    which turns e into the labeling probability; the authors' objective is the one above.)
 
     References
     ----------

@@ -26,34 +26,36 @@ class NonNegativePU(RiskRanker):
     the second part is below :math:`-\beta`. In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in
     the two-sample scenario :math:`E_x = E_u`.
 
-    Assumption
+    Parameters
     ----------
-    SCAR: labeled instances are an unbiased sample of the positives. Then :math:`R^+ + R^-` is the risk of a classifier
-    that knows all classes; under SAR it is biased.
-
-    Use it when
-    -----------
-    Labels were given at random among the positives, the prior is known or confidence is there to estimate it, and
-    classes are not too unbalanced.
-
-    Do not use it when
-    ------------------
-    Labels favor some kinds of positives, or positives are rare and hard to tell: calling everything negative has the
-    risk :math:`\pi`, a deep minimum when :math:`\pi` is small, and the ranking inside it is arbitrary.
-
-    Differs from its authors
-    ------------------------
-    The absolute correction is the default, as in the paper. The share of labeled instances is that of the whole data in
-    every batch. The authors' form is for two samples; the one-sample form is the exact substitution above.
-
-    Parameters beyond those of every method
-    ---------------------------------------
     surrogate : str, default="sigmoid"
         Loss of a score times its sign, one that is never negative: not "unhinged".
     correction : {"absolute", "non-negative"}, default="absolute"
         What is done where the second part falls below zero.
-    beta, gamma : float, default=0 and 1
-        Of the non-negative correction.
+    beta : float, default=0
+        How far below zero the non-negative correction lets the second part fall.
+    gamma : float, default=1
+        How much of the second part it follows back from there.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
+
+    Notes
+    -----
+    **Assumption.**
+    SCAR: labeled instances are an unbiased sample of the positives. Then :math:`R^+ + R^-` is the risk of a classifier
+    that knows all classes; under SAR it is biased.
+
+    **Use it when.**
+    Labels were given at random among the positives, the prior is known or confidence is there to estimate it, and
+    classes are not too unbalanced.
+
+    **Do not use it when.**
+    Labels favor some kinds of positives, or positives are rare and hard to tell: calling everything negative has the
+    risk :math:`\pi`, a deep minimum when :math:`\pi` is small, and the ranking inside it is arbitrary.
+
+    **Differs from its authors.**
+    The absolute correction is the default, as in the paper. The share of labeled instances is that of the whole data in
+    every batch. The authors' form is for two samples; the one-sample form is the exact substitution above.
 
     References
     ----------

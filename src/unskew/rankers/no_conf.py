@@ -25,26 +25,26 @@ class UnconfidentAUC(RiskRanker):
     two-sample scenario the density ratio takes the place of u. If confidence is given, it serves the estimates of prior
     and label frequency only.
 
-    Assumption
+    Parameters
     ----------
-    SAR, and labeled instances are positive beyond doubt: p(y=1|x) = 1 wherever something is labeled.
-
-    Use it when
-    -----------
-    Labels favor some kinds of positives, classes hardly overlap, and there is no confidence.
-
-    Do not use it when
-    ------------------
-    Classes overlap: weights 1/u then also raise what is seldom labeled because it is seldom positive.
-
-    Differs from its authors
-    ------------------------
-    As `conf-auc`: nowhere knowingly.
-
-    Parameters beyond those of every method
-    ---------------------------------------
     surrogate : str, default="sigmoid"
         Loss of a pair's margin, see `unskew.surrogates`.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
+
+    Notes
+    -----
+    **Assumption.**
+    SAR, and labeled instances are positive beyond doubt: p(y=1|x) = 1 wherever something is labeled.
+
+    **Use it when.**
+    Labels favor some kinds of positives, classes hardly overlap, and there is no confidence.
+
+    **Do not use it when.**
+    Classes overlap: weights 1/u then also raise what is seldom labeled because it is seldom positive.
+
+    **Differs from its authors.**
+    As `conf-auc`: nowhere knowingly.
 
     References
     ----------

@@ -50,34 +50,34 @@ class NoisyPU(RiskRanker):
     risk is kept. In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample scenario
     :math:`E_x = E_u`.
 
-    Assumption
+    Parameters
     ----------
-    SCAR: labeled instances are an unbiased sample of the positives, and confidence is the posterior itself.
-
-    Use it when
-    -----------
-    Labels are unbiased, and confidence and unlabeled data are both there.
-
-    Do not use it when
-    ------------------
-    Labels favor some kinds of positives, or time is short: it trains as many networks as there are weights.
-
-    Differs from its authors
-    ------------------------
-    Labels are taken as free of noise, as in the paper (its confidence of a label, r-tilde, is 1); the absolute
-    correction and the sigmoid loss are the paper's too. Validation risks of different weights are values of different
-    objectives, so that choosing among them is a heuristic; it is the paper's rule. Confidence below `clip` is raised to
-    it.
-
-    Parameters beyond those of every method
-    ---------------------------------------
     mixings : sequence of float in (0, 1), default=(0.1, 0.2, ..., 0.9)
         Weights to choose from.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------
     mixing_ : float
         The chosen weight. `history_` and `best_epoch_` are those of its training.
+
+    Notes
+    -----
+    **Assumption.**
+    SCAR: labeled instances are an unbiased sample of the positives, and confidence is the posterior itself.
+
+    **Use it when.**
+    Labels are unbiased, and confidence and unlabeled data are both there.
+
+    **Do not use it when.**
+    Labels favor some kinds of positives, or time is short: it trains as many networks as there are weights.
+
+    **Differs from its authors.**
+    Labels are taken as free of noise, as in the paper (its confidence of a label, r-tilde, is 1); the absolute
+    correction and the sigmoid loss are the paper's too. Validation risks of different weights are values of different
+    objectives, so that choosing among them is a heuristic; it is the paper's rule. Confidence below `clip` is raised to
+    it.
 
     References
     ----------

@@ -21,20 +21,18 @@ class NonTraditional(LabelingRanker):
     scenario that is p(o=1|x); in the two-sample scenario the score is the same, an increasing function of the density
     ratio.
 
-    Assumption
-    ----------
+    Notes
+    -----
+    **Assumption.**
     SCAR: then u = c p(y=1|x), and its ranking is the best one. Under SAR it prefers what labelers prefer.
 
-    Use it when
-    -----------
+    **Use it when.**
     A first look is wanted, or labels are known to be given at random among the positives.
 
-    Do not use it when
-    ------------------
+    **Do not use it when.**
     Labels favor some kinds of positives.
 
-    Differs from its authors
-    ------------------------
+    **Differs from its authors.**
     A network instead of a support vector machine with Platt scaling. Their posterior, u / c, has the same order.
 
     References

@@ -29,31 +29,31 @@ class PositiveConfidence(RiskRanker):
     The second term stands for the negatives: where a positive of confidence r is seen, (1 - r) / r negatives are to be
     expected. Unlabeled instances are not used: the one-sample scenario and the two-sample scenario are the same to it.
 
-    Assumption
+    Parameters
     ----------
+    surrogate : {"sigmoid", "logistic"}, default="sigmoid"
+        Loss of a score times its sign.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
+
+    Notes
+    -----
+    **Assumption.**
     SCAR: labeled instances are an unbiased sample of the positives, and confidence is the posterior itself, not some
     increasing function of it.
 
-    Use it when
-    -----------
+    **Use it when.**
     Labels are unbiased, confidence is calibrated and spread over (0, 1), and the unlabeled data are not to be trusted:
     they are read for the cut of `predict` only, and with a known prior for nothing but that.
 
-    Do not use it when
-    ------------------
+    **Do not use it when.**
     Labels are biased, or confidence is only a ranking. With the sigmoid loss the risk is
     :math:`E_l[1 + \frac{1 - 2r}{r} \sigma(g)]`: if every r is above 1/2, all scores only grow, and the ranking is
     arbitrary.
 
-    Differs from its authors
-    ------------------------
+    **Differs from its authors.**
     The sigmoid loss is the default, as in the paper; the authors' choice is ``surrogate="logistic"``. Confidence below
     `clip` is raised to it, as in the paper.
-
-    Parameters beyond those of every method
-    ---------------------------------------
-    surrogate : {"sigmoid", "logistic"}, default="sigmoid"
-        Loss of a score times its sign.
 
     References
     ----------

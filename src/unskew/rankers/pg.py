@@ -24,21 +24,19 @@ class ProbabilisticGap(LabelingRanker):
     `ntc` does; `posterior` gives the clipped probability. This is for the one-sample scenario; in the two-sample
     scenario the density ratio takes the place of u, to which it is proportional.
 
-    Assumption
-    ----------
+    Notes
+    -----
+    **Assumption.**
     SAR, probabilistic gap: the propensity is a linear function of the posterior, and some training instances are surely
     positive.
 
-    Use it when
-    -----------
+    **Use it when.**
     A calibrated posterior is wanted and labels favor the clear cases in proportion to how clear they are.
 
-    Do not use it when
-    ------------------
+    **Do not use it when.**
     Only the ranking matters: it is that of `ntc`, which asks for less.
 
-    Differs from its authors
-    ------------------------
+    **Differs from its authors.**
     Scores are not clipped at a posterior of 1, because ties would cost AUC.
 
     References

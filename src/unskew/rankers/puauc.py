@@ -46,29 +46,29 @@ class PositiveUnlabeledAUC(RiskRanker):
     terms, need the prior, and are not corrected: those without an upper bound can drive the risk below zero. In the
     one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample scenario :math:`E_x = E_u`.
 
-    Assumption
+    Parameters
     ----------
+    surrogate : str, default="sigmoid"
+        Loss of a pair's margin, see `unskew.surrogates`.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
+
+    Notes
+    -----
+    **Assumption.**
     SCAR: labeled instances are an unbiased sample of the positives.
 
-    Use it when
-    -----------
+    **Use it when.**
     Labels were given at random among the positives and only the order of the scores matters. It is the simplest method
     here that maximizes the AUC: nothing but the cut of `predict` has to be estimated.
 
-    Do not use it when
-    ------------------
+    **Do not use it when.**
     Labels favor some kinds of positives: kinds that are seldom labeled are ranked low. With confidence `conf-auc`
     corrects that; with constant weights it becomes this method.
 
-    Differs from its authors
-    ------------------------
+    **Differs from its authors.**
     The sigmoid is the default, as in the paper, instead of the square loss. The form for one sample is the exact
     substitution above.
-
-    Parameters beyond those of every method
-    ---------------------------------------
-    surrogate : str, default="sigmoid"
-        Loss of a pair's margin, see `unskew.surrogates`.
 
     References
     ----------

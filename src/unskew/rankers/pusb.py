@@ -24,21 +24,19 @@ class SelectionBiasPU(RiskRanker):
     In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample scenario
     :math:`E_x = E_u`.
 
-    Assumption
-    ----------
+    Notes
+    -----
+    **Assumption.**
     SAR with invariance of order: whoever is more likely positive is also more likely labeled, p(o=1|x) and p(y=1|x) put
     instances in the same order.
 
-    Use it when
-    -----------
+    **Use it when.**
     Labels favor the clear cases, and only them: the more obvious a positive, the more likely it is labeled.
 
-    Do not use it when
-    ------------------
+    **Do not use it when.**
     Labels favor one kind of positives over another that is just as clear.
 
-    Differs from its authors
-    ------------------------
+    **Differs from its authors.**
     The absolute correction, as in the paper. It is always on: where the labeling probability u(x) is above the label
     frequency c the uncorrected risk has no minimum, because the score there can grow without end.
 

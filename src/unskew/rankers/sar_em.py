@@ -23,38 +23,38 @@ class SelectedAtRandomEM(EMRanker):
     of e and the gain of the log-likelihood are both below `tolerance`. The score is the logit of h. `history_` has one
     row per round, with the loss of what is observed, -log p(o|x); the round with the lowest one in validation is kept.
 
-    Assumption
+    Parameters
     ----------
-    SAR, in the one-sample scenario. Posterior and propensity are told apart only by the form of the models and by where
-    they start: the data alone determine nothing but their product.
-
-    Use it when
-    -----------
-    Labels are biased, there is no confidence, and both functions are simple: the authors use logistic regressions
-    (``network="linear"``), the propensity on few features.
-
-    Do not use it when
-    ------------------
-    Confidence is there, see `conf-auc`; or with flexible networks, which can exchange posterior for propensity freely.
-    Nor for two samples, where p(o|x) means nothing.
-
-    Differs from its authors
-    ------------------------
-    Both models are networks on all features; a maximization step goes on from the last one for `epochs_per_round`
-    epochs instead of fitting anew to the end; `max_epochs` bounds the epochs of all rounds (the authors allow 500
-    rounds); the best round in validation is kept as for all methods here.
-
-    Parameters beyond those of every method
-    ---------------------------------------
     epochs_per_round : int, default=5
         Epochs of each maximization step; `max_epochs` counts the epochs of all rounds.
     tolerance : float, default=1e-4
         For the mean change of the propensity and for the gain of the mean log-likelihood.
+    **others
+        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------
     network_, propensity_network_ : torch.nn.Module
         Logits of posterior and propensity; `posterior` and `propensity` give the probabilities.
+
+    Notes
+    -----
+    **Assumption.**
+    SAR, in the one-sample scenario. Posterior and propensity are told apart only by the form of the models and by where
+    they start: the data alone determine nothing but their product.
+
+    **Use it when.**
+    Labels are biased, there is no confidence, and both functions are simple: the authors use logistic regressions
+    (``network="linear"``), the propensity on few features.
+
+    **Do not use it when.**
+    Confidence is there, see `conf-auc`; or with flexible networks, which can exchange posterior for propensity freely.
+    Nor for two samples, where p(o|x) means nothing.
+
+    **Differs from its authors.**
+    Both models are networks on all features; a maximization step goes on from the last one for `epochs_per_round`
+    epochs instead of fitting anew to the end; `max_epochs` bounds the epochs of all rounds (the authors allow 500
+    rounds); the best round in validation is kept as for all methods here.
 
     References
     ----------

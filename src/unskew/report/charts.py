@@ -69,15 +69,15 @@ def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label
 
 
 def training_chart(training: Training, label: str) -> str:
-    """Training and validation risk by epoch, and the epoch that was kept."""
+    """Training and validation risk by epoch, counted from 1, and the epoch that was kept."""
     rows = [row for row in training.history if row.train_risk is not None or row.validation_risk is not None]
     step = max(1, -(-len(rows) // MOST_EPOCHS))
     shown = [row for place, row in enumerate(rows) if place % step == 0 or row.epoch == training.best_epoch]
-    train = [(row.epoch, row.train_risk) for row in shown if row.train_risk is not None]
-    held_out = [(row.epoch, row.validation_risk) for row in shown if row.validation_risk is not None]
+    train = [(row.epoch + 1, row.train_risk) for row in shown if row.train_risk is not None]
+    held_out = [(row.epoch + 1, row.validation_risk) for row in shown if row.validation_risk is not None]
     risks = [risk for _, risk in train + held_out]
-    epochs = [row.epoch for row in shown]
+    epochs = [row.epoch + 1 for row in shown]
     plot = Plot(nice_axis(min(epochs), max(epochs), "epoch"), nice_axis(min(risks), max(risks), "risk"))
-    best = [point for point in held_out if point[0] == training.best_epoch]
+    best = [point for point in held_out if point[0] == training.best_epoch + 1]
     marks = [plot.line(train, "second"), plot.line(held_out, "first"), *(plot.dot(*point, "kept") for point in best)]
     return plot.svg(marks, label)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 
+from unskew.diagnostics import NO_NEGATIVES
 from unskew.report.interactive import embedded_json
 from unskew.report.page import render_document
 from unskew.report.parts import facts, key, section
@@ -27,7 +28,8 @@ class Compared:
     true_auc : float or None
         Where the true classes are known.
     difference_low, difference_high : float or None
-        Paired interval of its AUC minus that of the recommended method; None for that itself.
+        Paired interval of its AUC minus that of the recommended method; None for that itself. Wide enough that those of
+        all methods hold together.
     """
 
     name: str
@@ -40,6 +42,21 @@ class Compared:
     true_auc: float | None = None
     difference_low: float | None = None
     difference_high: float | None = None
+
+
+def doubt(auc: float | None, low: float | None, high: float | None) -> str:
+    """Why an estimate is too rough to call its method better than others, as a clause; empty where it is not.
+
+    Examples
+    --------
+    >>> doubt(0.7, 0.013, 1.0), doubt(0.9, 0.85, 0.93)
+    ('its interval, 0.013 to 1.000, contains 0.5, which is chance', '')
+    """
+    if _known(low, 0.0) <= 0.5 <= _known(high, 1.0):
+        return f"its interval, {interval(low, high)}, contains 0.5, which is chance"
+    if _known(auc, 0.5) in (0.0, 1.0):
+        return "the estimate lies at the very end of what an AUC can be, where chance took it"
+    return ""
 
 
 def recommend(compared: Sequence[Compared]) -> tuple[str, str]:
@@ -57,23 +74,29 @@ def recommend(compared: Sequence[Compared]) -> tuple[str, str]:
     best = max(compared, key=lambda each: (_known(each.auc, -math.inf), each.difference_low is None))
     if not math.isfinite(_known(best.auc, math.nan)):
         return best.name, (
-            "No method's AUC could be estimated, so that none is better than another by these data; the first is named."
-        )
-    reference = [each for each in compared if each.difference_low is None]
-    if len(reference) == 1 and reference[0] is not best and _may_be_as_good(best):
-        chosen = reference[0]
-        return chosen.name, (
-            f"{best.name} has the highest AUC estimated without negatives, {auc_text(best.auc)}, but these data cannot "
-            f"tell {chosen.name} ({auc_text(chosen.auc)}) from it. {chosen.name} assumes the least of how labels were "
-            "given, and is the better bet then."
+            f"No method's AUC can be told: {NO_NEGATIVES}. None is better than another by these data; the first is "
+            "named."
         )
     reason = f"{best.name} has the highest AUC estimated without negatives, {auc_text(best.auc)}"
+    why = doubt(best.auc, best.low, best.high)
+    reference = [each for each in compared if each.difference_low is None]
+    chosen = reference[0] if len(reference) == 1 and (why or _may_be_as_good(best)) else best
+    bet = f"{chosen.name} assumes the least of how labels were given, and is the better bet then."
+    if why:
+        what = "how good it is" if len(compared) == 1 else "which method is best"
+        reason = f"{reason}, but {why}: the labels are too few to tell {what}."
+        return chosen.name, reason if chosen is best else f"{reason} {bet}"
+    if chosen is not best:
+        return chosen.name, (
+            f"{reason}, but these data cannot tell {chosen.name} ({auc_text(chosen.auc)}) from it. {bet}"
+        )
     others = [each for each in compared if each is not best]
     if not others:
         return best.name, f"{reason}; nothing else was compared."
     rivals = [each for each in others if _may_be_as_good(each)]
     if not rivals:
-        return best.name, f"{reason}, and every other method is below it by more than chance explains."
+        more = "the other method is" if len(others) == 1 else f"each of the {len(others)} others is"
+        return best.name, f"{reason}, and {more} below it by more than chance explains."
     return best.name, f"{reason}. {_rival_sentence(best, rivals)}"
 
 
@@ -106,7 +129,7 @@ def comparison_page(
     header = f'<header><p class="brand">unskew · comparison of methods</p><h1>{escape(title)}</h1></header>'
     body = header + answer + _ranking_section(ordered, name) + _table_section(ordered, name)
     if data_facts:
-        body += section("data", "Data", facts(data_facts))
+        body += section("data", "Data and settings", facts(data_facts))
     body += "<footer>Made by unskew. This page is complete in itself: it loads nothing from anywhere.</footer>"
     rows = [{field: _or_none(value) for field, value in asdict(each).items()} for each in ordered]
     content = {"recommended": name, "reason": reason, "right": right, "compared": rows}
@@ -196,21 +219,23 @@ def _table_section(ordered: Sequence[Compared], recommended: str) -> str:
     )
     note = (
         '<p class="soft">The difference is the interval of this method\'s AUC minus that of the recommended one, on '
-        "the same rows. Where it reaches from below 0 to above, the two cannot be told apart.</p>"
+        "the same rows, wide enough that all of these hold together in 95 % of tables. Where it reaches from below 0 "
+        "to above, the two cannot be told apart.</p>"
     )
     return section("all", "All numbers", table + note)
 
 
 def _row(each: Compared, with_truth: bool, is_best: bool) -> str:
+    known = _as_float(each.auc) is not None
     difference = "\u2014" if is_best else "not known"
-    if each.difference_low is not None and each.difference_high is not None:
+    if known and each.difference_low is not None and each.difference_high is not None:
         difference = f"{each.difference_low:+.3f} to {each.difference_high:+.3f}".replace("-", "\u2212")
     cells = [
         escape(each.table_name),
         exact(auc_text(each.auc), _as_float(each.auc)),
-        "\u2014" if _as_float(each.auc) is None else interval(each.low, each.high),
+        interval(each.low, each.high) if known else "\u2014",
         difference,
-        "not known" if each.prior is None else exact(percent(each.prior), each.prior),
+        "not known" if each.prior is None or not known else exact(percent(each.prior), each.prior),
         "not known" if each.seconds is None else _time(each.seconds),
     ]
     if with_truth:

@@ -18,6 +18,7 @@ def dataset_text(description: Description) -> str:
         "source": description.source,
         "licence": description.licence,
         "network": description.network,
+        "parts": _parts(description),
         "stand-in": description.stand_in,
         "files": _state(description),
     }
@@ -37,3 +38,11 @@ def _state(description: Description) -> str:
     if not description.files:
         return "none needed"
     return f"{lacking} of {len(description.files)} missing" if lacking else "there"
+
+
+def _parts(description: Description) -> str:
+    sizes = description.sizes
+    return (
+        f"{sizes.train:,d} for training, {sizes.validation:,d} for validation, {sizes.confidence:,d} for the "
+        f"classifier that gives confidence, {sizes.test:,d} for the test"
+    )

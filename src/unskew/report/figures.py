@@ -88,10 +88,10 @@ def draw_precision(axes: Any, estimated: SarCurves, true: tuple[np.ndarray, np.n
 
 def draw_history(axes: Any, history: Sequence[Epoch], best_epoch: int) -> None:
     """Training and validation risk by epoch, and the epoch that was kept."""
-    epochs = [row.epoch for row in history]
+    epochs = [row.epoch + 1 for row in history]  # people count from 1
     axes.plot(epochs, [row.train_risk for row in history], color=GREY, label="training")
     axes.plot(epochs, [row.validation_risk for row in history], color=BLUE, label="validation")
-    axes.axvline(best_epoch, color=DARK, linewidth=0.8, linestyle=":", label="kept")
+    axes.axvline(best_epoch + 1, color=DARK, linewidth=0.8, linestyle=":", label="kept")
     axes.set_xlabel("epoch")
     axes.set_ylabel("risk")
     axes.legend()

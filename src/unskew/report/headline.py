@@ -12,7 +12,7 @@ def headline(evidence: Evidence) -> str:
     """AUC, share of positives, and what the labels are worth."""
     estimate = evidence.estimate
     tiles = [_prior_tile(evidence)]
-    if estimate.label_freq is not None:
+    if estimate.label_freq is not None and estimate.auc is not None:
         tiles.append(_label_freq_tile(evidence, estimate.label_freq))
     size = estimate.effective_labeled
     tiles.append(
@@ -78,6 +78,13 @@ def _prior_tile(evidence: Evidence) -> str:
     prior, low, high = estimate.prior, estimate.prior_low, estimate.prior_high
     if prior is None or low is None or high is None:
         return ""
+    if estimate.auc is None:
+        return _tile(
+            "Share of positives",
+            '<span id="prior">not known</span>',
+            "",
+            "By confidence and labeling probability no row would be negative, which cannot be.",
+        )
     count = prior * evidence.n_ranked
     rounded = round(count, -max(0, len(f"{count:.0f}") - 2))  # two digits: it is an estimate
     small = f"{100 * estimate.level:g} % interval {percent(low)} to {percent(high)}"

@@ -4,12 +4,9 @@ import json
 from html import escape
 from typing import Any
 
-from unskew.evidence import Curve, Evidence
+from unskew.evidence import Curve, Evidence, first_cut
 from unskew.report.page import asset
 from unskew.report.words import NOT_KNOWN, exact, percent
-
-LEAST_FLAGGED = 10
-"""Rows that a threshold has to flag to be shown."""
 
 
 def embedded_json(content: Any, name: str) -> str:
@@ -29,12 +26,6 @@ def embedded_json(content: Any, name: str) -> str:
 def page_scripts(evidence: Evidence) -> str:
     """The evidence and the script of a model's page."""
     return f"{embedded_json(evidence.to_json(), 'evidence')}<script>{asset('page.js')}</script>"
-
-
-def first_cut(evidence: Evidence, curve: Curve) -> int:
-    """The first threshold worth showing: precision among a handful of rows is chance alone."""
-    enough = [place for place, each in enumerate(curve.flagged) if each * evidence.n_ranked >= LEAST_FLAGGED]
-    return enough[0] if len(enough) > len(curve.flagged) / 2 else 1
 
 
 def own_cut(evidence: Evidence, curve: Curve) -> int:

@@ -95,6 +95,7 @@ def training_section(evidence: Evidence) -> str:
 
 
 def _training_figure(title: str, training: Training) -> str:
-    label = f"{title}: training and validation risk by epoch, epoch {training.best_epoch} kept"
-    below = f'<p class="soft">Epoch {training.best_epoch} was kept, of {len(training.history)} trained.</p>'
+    kept = training.best_epoch + 1  # the record counts from 0
+    label = f"{title}: training and validation risk by epoch, epoch {kept} kept"
+    below = f'<p class="soft">Epoch {kept} was kept, of {len(training.history)} trained.</p>'
     return figure(title, training_chart(training, label), _TRAINING_KEY + below)

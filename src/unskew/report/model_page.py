@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from unskew.evidence import Evidence, threshold_table
+from unskew.evidence import Evidence, first_cut, threshold_table
 from unskew.report.charts import precision_chart, roc_chart
 from unskew.report.findings import findings_section
 from unskew.report.headline import headline
-from unskew.report.interactive import first_cut, own_cut, page_scripts, threshold_control
+from unskew.report.interactive import own_cut, page_scripts, threshold_control
 from unskew.report.label_sections import labels_section, shifts_section, training_section
 from unskew.report.page import Table, render_document, render_table
 from unskew.report.parts import facts, figure, key, section

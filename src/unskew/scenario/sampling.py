@@ -48,6 +48,26 @@ def draw_split(
     )
 
 
+def labeled_counts(sizes: Sizes, prior: float, label_freq: float) -> tuple[int, int]:
+    """How many instances of the training and of the validation part get labeled.
+
+    Examples
+    --------
+    >>> labeled_counts(Sizes(), prior=0.05, label_freq=0.1)
+    (25, 5)
+    """
+    train, validation = (_n_labeled(_n_positive(size, prior), label_freq) for size in (sizes.train, sizes.validation))
+    return train, validation
+
+
+def _n_positive(size: int, share: float) -> int:
+    return round(size * share)
+
+
+def _n_labeled(n_positive: int, label_freq: float) -> int:
+    return round(label_freq * n_positive)
+
+
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Rows for training, validation and testing; confidence of every row, NaN where it is not known."""
 
@@ -81,7 +101,7 @@ def _label(
     rng: np.random.RandomState,
 ) -> Labeled:
     positive_rows = rows[raw.y[rows] == 1]
-    n_labeled = round(label_freq * len(positive_rows))
+    n_labeled = _n_labeled(len(positive_rows), label_freq)
     if selection == "favored":
         chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
     else:
@@ -95,13 +115,13 @@ def _disjoint_parts(
 ) -> list[np.ndarray]:
     """Rows of parts with these sizes and shares of positives, no row in two of them, each part shuffled."""
     pools = {label: rng.permutation(among[y[among] == label]) for label in (0, 1)}
-    counts = [{1: round(size * share), 0: size - round(size * share)} for size, share in wanted]
+    counts = [{1: _n_positive(size, share), 0: size - _n_positive(size, share)} for size, share in wanted]
     for label, pool in pools.items():
         needed = sum(count[label] for count in counts)
         if needed > len(pool):
             raise ValueError(
-                f"the parts need {needed} instances of class {label}, but there are {len(pool)}. Ask for "
-                "smaller parts or another prior."
+                f"the parts need {needed} instances of class {label}, but there are {len(pool)}. Ask for smaller parts "
+                "(sizes=Sizes(...), for an experiment where its data set is registered) or another prior."
             )
     parts = []
     start = {0: 0, 1: 0}

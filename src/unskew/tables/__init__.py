@@ -22,9 +22,10 @@ from unskew.tables.encoding import Encoder, Tally
 from unskew.tables.inference import infer_schema
 from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.matching import check_columns, check_frame
-from unskew.tables.reading import count_rows, open_table, read_table
+from unskew.tables.reading import count_rows, open_table, read_table, require_file
 from unskew.tables.schema import Column, LeftOut, Schema
-from unskew.tables.writing import TableWriter
+from unskew.tables.wording import rows
+from unskew.tables.writing import TableWriter, check_ending, check_types
 
 __all__ = [
     "Column",
@@ -35,7 +36,9 @@ __all__ = [
     "TableWriter",
     "Tally",
     "check_columns",
+    "check_ending",
     "check_frame",
+    "check_types",
     "count_rows",
     "infer_schema",
     "open_table",
@@ -45,4 +48,6 @@ __all__ = [
     "read_table",
     "read_truth",
     "require_both_kinds",
+    "require_file",
+    "rows",
 ]

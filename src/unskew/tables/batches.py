@@ -8,7 +8,9 @@ from unskew.tables.reading import Table, frames_of, open_table
 from unskew.tables.wording import StrPath
 
 
-def read_batches(path: StrPath | Table, columns: Sequence[str] | None, *, rows: int = 65536) -> Iterator[pl.DataFrame]:
+def read_batches(
+    path: StrPath | Table, columns: Sequence[str] | None, *, rows: int = 65536, may_be_empty: bool = False
+) -> Iterator[pl.DataFrame]:
     """Rows of a table in constant memory, with the same values and types that `read_table` gives.
 
     Parameters
@@ -19,6 +21,8 @@ def read_batches(path: StrPath | Table, columns: Sequence[str] | None, *, rows: 
         Columns to read, in this order; None for all.
     rows : int
         Rows per batch; the last one may have fewer.
+    may_be_empty : bool
+        Whether a table without rows gives one batch without rows; else it is an error.
 
     Raises
     ------
@@ -28,7 +32,7 @@ def read_batches(path: StrPath | Table, columns: Sequence[str] | None, *, rows: 
     table = path if isinstance(path, Table) else open_table(path)
     waiting: list[pl.DataFrame] = []
     held = 0
-    for frame in frames_of(table, None if columns is None else list(columns)):
+    for frame in frames_of(table, None if columns is None else list(columns), may_be_empty=may_be_empty):
         waiting.append(frame)
         held += frame.height
         if held < rows:
@@ -37,5 +41,5 @@ def read_batches(path: StrPath | Table, columns: Sequence[str] | None, *, rows: 
         whole = held - held % rows
         yield from together.head(whole).iter_slices(rows)
         waiting, held = [together.tail(held - whole)] if held > whole else [], held - whole
-    if held:
+    if waiting:
         yield pl.concat(waiting)

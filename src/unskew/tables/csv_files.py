@@ -52,6 +52,10 @@ class CsvTable:
             _, header_lines, rest = _split_header(self.path, next(blocks).decode(), self.delimiter)
             yield from _Parser(self, chain([rest.encode()] if rest else [], blocks), header_lines).frames()
 
+    def no_rows(self, columns: list[str]) -> pl.DataFrame:
+        """What `frames` would give of these columns, without a row."""
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String()))
+
     def count_rows(self) -> int:
         """Count of rows, the header not counted; a damaged file is told."""
         return sum(frame.height for frame in self.frames())

@@ -9,7 +9,17 @@ import polars as pl
 from unskew.errors import TableError
 from unskew.tables.matching import read_column
 from unskew.tables.schema import Column, LeftOut, Schema
-from unskew.tables.values import ISO_DATE, Kind, clean, is_nested, is_text, to_booleans, to_days, to_numbers
+from unskew.tables.values import (
+    ISO_DATE,
+    Kind,
+    clean,
+    has_separators,
+    is_nested,
+    is_text,
+    to_booleans,
+    to_days,
+    to_numbers,
+)
 from unskew.tables.wording import StrPath, no_column, shown, start
 
 MOST_CATEGORIES = 200
@@ -182,8 +192,7 @@ def _hint(series: pl.Series) -> str:
             f"all but {int(odd.sum()):,} of {len(text):,} values are numbers (first other: {shown(series[row])} at row "
             f"{row + 1:,}); leave those blank to use it as a number"
         )
-    plain = text.str.replace_all(r"[\s,'’$€£%]", "").cast(pl.Float64, strict=False)
-    if not plain.has_nulls():
+    if has_separators(text):
         return (
             "looks like numbers with separators, a decimal comma or a unit; write them as 1234.5 to use it as a number"
         )

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from unskew.errors import TableError
-from unskew.tables.values import clean, to_booleans, to_numbers
-from unskew.tables.wording import StrPath, no_column, rows, shown, start
+from unskew.tables.values import clean, has_separators, to_booleans, to_numbers
+from unskew.tables.wording import StrPath, no_column, rows, rows_of, shown, start
 
 SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
 
@@ -42,8 +42,8 @@ def read_labels(
     if blank.any() and not blank_is_unlabeled:
         raise TableError(
             f"{start(path)}the label column {shown(column)} must say {SPELLINGS} in every row, but "
-            f"{rows(int(blank.sum()))} of {len(series):,} are blank (first: row {first_row + int(blank.argmax()):,}). "
-            "If blank means unlabeled, say so with --blank-is-unlabeled."
+            f"{rows_of(int(blank.sum()), len(series), 'is', 'are')} blank (first: row "
+            f"{first_row + int(blank.argmax()):,}). If blank means unlabeled, say so with --blank-is-unlabeled."
         )
     return labels
 
@@ -85,13 +85,14 @@ def read_truth(frame: pl.DataFrame, column: str, *, path: StrPath | None = None,
     if blank.any():
         raise TableError(
             f"{start(path)}the truth column {shown(column)} must tell the class of every row, but "
-            f"{rows(int(blank.sum()))} of {len(series):,} are blank (first: row {first_row + int(blank.argmax()):,}). "
-            "Leave out rows whose class is unknown."
+            f"{rows_of(int(blank.sum()), len(series), 'is', 'are')} blank (first: row "
+            f"{first_row + int(blank.argmax()):,}). Leave out rows whose class is unknown."
         )
     if truth.min() == truth.max():
+        found = "the only row is" if len(truth) == 1 else f"all {len(truth):,} rows are"
         raise TableError(
-            f"{start(path)}the truth column {shown(column)} must hold both classes, but all {len(truth):,} rows are "
-            f"{truth[0]}. An AUC needs positives and negatives: take rows of both."
+            f"{start(path)}the truth column {shown(column)} must hold both classes, but {found} {truth[0]}. An "
+            "AUC needs positives and negatives: take rows of both."
         )
     return truth
 
@@ -112,24 +113,25 @@ def read_confidence(
     cleaned = clean(series)
     values, present = to_numbers(cleaned).to_numpy(), cleaned.is_not_null().to_numpy()
 
-    def told(bad: np.ndarray, must: str, what: str, way_out: str) -> None:
+    def told(bad: np.ndarray, must: str, found_is: tuple[str, str], way_out: str) -> None:
         bad = bad & labeled
         if bad.any():
             first = int(bad.argmax())
             found = "nothing" if not present[first] else shown(series[first])
             raise TableError(
-                f"{name} must {must} on every labeled row, but {int(bad.sum()):,} of {int(labeled.sum()):,} {what} "
-                f"(first: {found} at row {first_row + first:,}). {way_out}"
+                f"{name} must {must} on every labeled row, but {int(bad.sum()):,} of {int(labeled.sum()):,} "
+                f"{found_is[int(bad.sum() > 1)]} (first: {found} at row {first_row + first:,}). {way_out}"
             )
 
-    told(~present, "have a value", "have none", "Fill it in, or mark these rows as unlabeled.")
-    told(
-        np.isnan(values), "be a number", "are none", "Map words to numbers in [0, 1] that keep their order (high: 0.9)."
-    )
+    told(~present, "have a value", ("has none", "have none"), "Fill it in, or mark these rows as unlabeled.")
+    map_words = "Map words to numbers in [0, 1] that keep their order (high: 0.9)."
+    if has_separators(cleaned.filter(pl.Series(labeled))):
+        map_words = "They look like numbers with separators, a decimal comma or a unit: write them as 0.95."
+    told(np.isnan(values), "be a number", ("is none", "are none"), map_words)
     told(
         ~((values >= 0) & (values <= 1)),
         "lie in [0, 1]",
-        "do not",
+        ("does not", "do not"),
         "Map another scale into [0, 1] by any strictly increasing function (percent: divide by 100); the best ranking "
         "stays the same.",
     )
@@ -156,7 +158,7 @@ def _read_binary(series: pl.Series, role: str, path: StrPath | None, first_row: 
         first = int(strange.argmax())
         raise TableError(
             f"{start(path)}the {role} column {shown(series.name)} must say {SPELLINGS}, but "
-            f"{rows(int(strange.sum()))} of {len(series):,} say something else (first: {shown(series[first])} at row "
-            f"{first_row + first:,}). Write 1 and 0, or give another column."
+            f"{rows_of(int(strange.sum()), len(series), 'says', 'say')} something else (first: "
+            f"{shown(series[first])} at row {first_row + first:,}). Write 1 and 0, or give another column."
         )
     return truth.fill_null(False).to_numpy().astype(np.int8), present

@@ -8,7 +8,7 @@ import polars as pl
 from unskew.errors import TableError
 from unskew.tables.schema import Schema
 from unskew.tables.values import Kind, clean, read_as
-from unskew.tables.wording import StrPath, listed, no_column, rows, shown, start
+from unskew.tables.wording import StrPath, listed, no_column, rows_of, shown, start
 
 MUST_BE = {
     "numeric": "a number",
@@ -35,8 +35,9 @@ def read_column(
         first = int(unread.argmax())
         raise TableError(
             f"{start(path)}column {shown(series.name)} is {kind}: every value must be {MUST_BE[kind]} or missing, but "
-            f"{rows(int(unread.sum()))} of {len(series):,} hold something else (first: {shown(series[first])} at row "
-            f"{first_row + first:,}). Mend these values, or leave the column out of training (--exclude)."
+            f"{rows_of(int(unread.sum()), len(series), 'holds', 'hold')} something else (first: "
+            f"{shown(series[first])} at row {first_row + first:,}). Mend these values, or leave the column out of "
+            "training (--exclude)."
         )
     if kind == "numeric":
         _require_finite(series, values, path, first_row)
@@ -48,9 +49,10 @@ def _require_finite(series: pl.Series, values: pl.Series, path: StrPath | None, 
     if infinite.any():
         first = int(infinite.argmax())
         raise TableError(
-            f"{start(path)}column {shown(series.name)} must hold finite numbers, but {rows(int(infinite.sum()))} "
-            f"of {len(series):,} hold infinite ones (first: {shown(series[first])} at row {first_row + first:,}). "
-            "Replace them by a number, or leave them blank for missing."
+            f"{start(path)}column {shown(series.name)} must hold finite numbers, but "
+            f"{rows_of(int(infinite.sum()), len(series), 'holds', 'hold')} infinite ones (first: "
+            f"{shown(series[first])} at row {first_row + first:,}). Replace them by a number, or leave them blank for "
+            "missing."
         )
 
 

@@ -33,6 +33,11 @@ class ParquetTable:
                 frame = rows.collect()
             yield frame
 
+    def no_rows(self, columns: list[str]) -> pl.DataFrame:
+        """What `frames` would give of these columns, without a row."""
+        with _told_if_damaged(self.path):
+            return self._scan.select(columns).head(0).collect()
+
     def count_rows(self) -> int:
         """Count of rows, which the file itself knows."""
         with _told_if_damaged(self.path):

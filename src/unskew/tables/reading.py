@@ -21,23 +21,24 @@ OTHER_KINDS = {
 }
 
 
-def read_table(path: StrPath) -> pl.DataFrame:
+def read_table(path: StrPath | Table) -> pl.DataFrame:
     """Whole table in memory: columns of a CSV file as text with blank fields null, those of Parquet as they are.
 
     The format follows the ending (.csv, .csv.gz, .tsv, .parquet, .pq), or the content where the ending says nothing.
+    Whoever tells a user of the file's `notes` passes what `open_table` gave for it.
 
     Raises
     ------
     TableError
         If there is no such file, or it is no table, is damaged, or has no rows.
     """
-    return pl.concat(list(frames_of(open_table(path))))
+    return pl.concat(list(frames_of(path if isinstance(path, Table) else open_table(path))))
 
 
 def open_table(path: StrPath) -> Table:
     """Table whose `columns` and `notes` (what a user should be told) are known; rows are not read yet."""
     path = Path(path)
-    _require_file(path)
+    require_file(path)
     name = path.name.lower()
     try:
         if name.endswith(PARQUET_ENDINGS):
@@ -61,8 +62,11 @@ def count_rows(path: StrPath) -> int:
     return open_table(path).count_rows()
 
 
-def frames_of(table: Table, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
-    """Rows of a table in frames of any size, at least one row in all; only these columns if given."""
+def frames_of(table: Table, columns: list[str] | None = None, *, may_be_empty: bool = False) -> Iterator[pl.DataFrame]:
+    """Rows of a table in frames of any size; only these columns if given.
+
+    Without a single row this is an error, or, where that `may_be_empty`, one frame without rows.
+    """
     for name in columns or ():
         if name not in table.columns:
             raise TableError(no_column(table.path, name, list(table.columns)))
@@ -71,11 +75,14 @@ def frames_of(table: Table, columns: list[str] | None = None) -> Iterator[pl.Dat
         if frame.height:
             empty = False
             yield frame if columns is None else frame.select(columns)
-    if empty:
+    if empty and may_be_empty:
+        yield table.no_rows(list(table.columns) if columns is None else columns)
+    elif empty:
         raise TableError(f"{table.path}: a table must have rows, but there is only a header. Export it again.")
 
 
-def _require_file(path: Path) -> None:
+def require_file(path: Path, kind: str = "CSV or Parquet file") -> None:
+    """Refuse a path that is no file, with the name of the one that was probably meant."""
     try:
         exists = path.exists()
     except (OSError, ValueError) as error:
@@ -86,7 +93,7 @@ def _require_file(path: Path) -> None:
         raise TableError(f"{path}: there must be a file, but there is none.{hint} Check the path.")
     if not path.is_file():
         what = "a folder" if path.is_dir() else "no regular file"
-        raise TableError(f"{path}: there must be a file, but this is {what}. Give one CSV or Parquet file.")
+        raise TableError(f"{path}: there must be a file, but this is {what}. Give one {kind}.")
 
 
 def _require_text(path: Path, begin: bytes) -> None:

@@ -57,6 +57,13 @@ def to_numbers(series: pl.Series) -> pl.Series:
     return _nothing(series, pl.Float64())
 
 
+def has_separators(text: pl.Series) -> bool:
+    """Whether text would be numbers if separators, units and decimal commas were no part of it."""
+    if not is_text(text.dtype) or not len(text):
+        return False
+    return not text.str.replace_all(r"[\s,'’$€£%]", "").cast(pl.Float64, strict=False).has_nulls()
+
+
 def to_booleans(series: pl.Series) -> pl.Series:
     """Values as truth values, from true/false, yes/no, y/n, t/f in any case, or 1/0."""
     if isinstance(series.dtype, pl.Boolean):

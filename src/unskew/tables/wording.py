@@ -37,6 +37,17 @@ def rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
+def rows_of(count: int, total: int, one: str, more: str) -> str:
+    """Count of rows among all with its verb.
+
+    Examples
+    --------
+    >>> rows_of(1, 1200, "is", "are")
+    '1 row of 1,200 is'
+    """
+    return f"{rows(count)} of {total:,} {one if count == 1 else more}"
+
+
 def listed(names: list[str], most: int = 8) -> str:
     """Names in double quotes, the first few of them."""
     more = len(names) - most

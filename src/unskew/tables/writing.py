@@ -21,6 +21,27 @@ from unskew.tables.wording import StrPath, shown
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 
 
+def check_ending(path: StrPath) -> None:
+    """Refuse a name whose ending is that of no table."""
+    if not Path(path).name.lower().endswith((*DELIMITERS, *PARQUET_ENDINGS)):
+        raise TableError(
+            f"{path}: the name of a table must end in {', '.join(DELIMITERS)} or {', '.join(PARQUET_ENDINGS)}, but it "
+            "does not. Choose one of these endings."
+        )
+
+
+def check_types(path: StrPath, frame: pl.DataFrame) -> None:
+    """Refuse columns that a file of this name cannot hold."""
+    if Path(path).name.lower().endswith(PARQUET_ENDINGS):
+        return
+    for name, dtype in frame.schema.items():
+        if is_nested(dtype):
+            raise TableError(
+                f"{path}: a CSV file can only hold single values, but column {shown(name)} is of type {dtype}. Leave "
+                "it out, or write to a .parquet file."
+            )
+
+
 class TableWriter:
     """Writes frames one after another to a CSV or Parquet file, by the ending of its name.
 
@@ -44,11 +65,7 @@ class TableWriter:
         self.path = Path(path)
         self._parquet = self.path.name.lower().endswith(PARQUET_ENDINGS)
         self._delimiter = next((d for end, d in DELIMITERS.items() if self.path.name.lower().endswith(end)), ",")
-        if not self._parquet and not self.path.name.lower().endswith(tuple(DELIMITERS)):
-            raise TableError(
-                f"{self.path}: the name of a table must end in {', '.join(DELIMITERS)} or "
-                f"{', '.join(PARQUET_ENDINGS)}, but it does not. Choose one of these endings."
-            )
+        check_ending(self.path)
         if self.path.is_dir():
             raise TableError(f"{self.path}: there must be no folder of this name, but there is. Choose another name.")
         self._temporary = self.path.with_name(f".{self.path.name[:100]}.{secrets.token_hex(4)}.part")
@@ -92,12 +109,7 @@ class TableWriter:
             self._clear()
 
     def _write_lines(self, frame: pl.DataFrame) -> None:
-        for name, dtype in frame.schema.items():
-            if is_nested(dtype):
-                raise TableError(
-                    f"{self.path}: a CSV file can only hold single values, but column {shown(name)} is of type "
-                    f"{dtype}. Leave it out, or write to a .parquet file."
-                )
+        check_types(self.path, frame)
         self._out.write(frame.write_csv(include_header=self._schema is None, separator=self._delimiter).encode())
 
     def _write_part(self, frame: pl.DataFrame) -> None:

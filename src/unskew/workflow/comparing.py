@@ -2,23 +2,28 @@
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from unskew.errors import NoEstimateWarning, TooFewLabeled
-from unskew.metrics import OutOfFold, auc, out_of_fold, sar_auc
+from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling, sar_auc
 from unskew.metrics.paired import PairedDifference, paired_difference
+from unskew.progress import progress_bar
 from unskew.rankers import method_card, methods
 from unskew.report.comparison_page import Compared, recommend
 from unskew.weights import CLIP
 from unskew.workflow.data import LabeledTable
-from unskew.workflow.fitting import Training, folds_for
+from unskew.workflow.fitting import LEAST_IN_FOLD, Training, folds_for
+from unskew.workflow.notes import OF_PARTS, told_once
 
 NEAR = 0.02
 """A recommendation within so much of the best true AUC counts as right."""
 RESAMPLES = 200
+LEVEL = 0.95
+"""Share of tables in which the intervals of all differences from the recommended method hold together."""
 PREFERRED = "conf-auc"
 """Recommended where these data cannot tell it from the best."""
 
@@ -35,6 +40,8 @@ class Comparison:
         Where the truth is known, how good the recommendation was.
     right_share : float or None
         Share of resampled tables in which it would have been within 0.02 of the best.
+    difference_level : float
+        Level of the interval of each difference, corrected for the number of methods.
     """
 
     compared: tuple[Compared, ...]
@@ -42,6 +49,7 @@ class Comparison:
     reason: str
     right: str | None
     right_share: float | None
+    difference_level: float
 
 
 def compare_table(
@@ -63,55 +71,73 @@ def compare_table(
     names : sequence of str
         Methods; all, if empty.
     n_folds : int, optional
-        At most half the number of labeled rows.
+        See `check_folds`.
     truth : int array of shape (n,), optional
         True classes, to see how good the recommendation is; no method sees them.
     verbose : bool
         Show progress bars, on a terminal.
     """
-    assert table.confidence is not None
     names = tuple(dict.fromkeys(names)) or methods()
-    folds = folds_for(table.y) if n_folds is None else n_folds
-    if folds < 2:
-        raise TooFewLabeled(
-            "to compare by cross-validation there must be at least 2 folds, with 2 labeled rows in each, but there are "
-            f"{folds} folds and {int(table.y.sum())} labeled rows. Ask for more --folds, or label more."
-        )
+    folds = check_folds(table, n_folds)
+    # The same folds and the same forest for all: what it says of each row is asked once, and counts for no method.
+    with progress_bar("estimating how likely rows are labeled", 1, shown=verbose) as step:
+        labeling_prob = out_of_fold_labeling(table.X, table.y, n_folds=folds, random_state=training.seed)
+        step()
     honest: dict[str, OutOfFold] = {}
     seconds: dict[str, float] = {}
-    for name in names:
-        # The same folds and the same forest for all: what it says of each row is asked once.
-        known = next((each.labeling_prob for each in honest.values()), None)
-        start = time.perf_counter()
-        honest[name] = out_of_fold(
-            training.ranker(len(table.y), name),
-            table.X,
-            table.y,
-            table.confidence,
-            labeling_prob=known,
-            n_folds=folds,
-            random_state=training.seed,
-            verbose=verbose,
-        )
-        seconds[name] = time.perf_counter() - start
+    with told_once(OF_PARTS):
+        for name in names:
+            start = time.perf_counter()
+            honest[name] = out_of_fold(
+                training.ranker(len(table.y), name),
+                table.X,
+                table.y,
+                table.confidence,
+                labeling_prob=labeling_prob,
+                n_folds=folds,
+                random_state=training.seed,
+                verbose=verbose,
+            )
+            seconds[name] = time.perf_counter() - start
     return judge(table, honest, seconds, truth)
+
+
+def check_folds(table: LabeledTable, asked: int | None) -> int:
+    """Parts for cross-validation, as many as asked for or as suit the table; each has two rows of either kind."""
+    n_labeled, n_rows = int(table.y.sum()), len(table.y)
+    most = min(n_labeled, n_rows - n_labeled) // LEAST_IN_FOLD
+    each = f"each part must have at least {LEAST_IN_FOLD} labeled rows and {LEAST_IN_FOLD} others"
+    if most < 2:
+        raise TooFewLabeled(
+            f"{table.path}: to compare by cross-validation, {each}, and there must be 2 parts, but of {n_rows:,} rows "
+            f"{n_labeled:,} are labeled. Label more, or add rows."
+        )
+    if asked is not None and not 2 <= asked <= most:
+        raise ValueError(
+            f"--folds must lie between 2 and {most} for {table.path}, because {each} and {n_labeled:,} of {n_rows:,} "
+            f"rows are labeled, but it is {asked}. Leave it out for {folds_for(table.y)}."
+        )
+    return folds_for(table.y) if asked is None else asked
 
 
 def judge(
     table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, float], truth: np.ndarray | None
 ) -> Comparison:
     """Rank methods by what models that did not see a row said of it."""
-    estimates = {
-        name: sar_auc(table.y, each.score, table.confidence, each.labeling_prob, clip=CLIP)
-        for name, each in honest.items()
-    }
-    order = sorted(honest, key=lambda name: -estimates[name].unclipped)
-    chosen = choose({name: each.unclipped for name, each in estimates.items()}, honest, table.y, table.confidence)
+    with _impossible_kept_quiet():
+        estimates = {
+            name: sar_auc(table.y, each.score, table.confidence, each.labeling_prob, clip=CLIP)
+            for name, each in honest.items()
+        }
+        chosen = choose(estimates, honest, table.y, table.confidence)
+        differences = {
+            name: _difference(honest[name], honest[chosen], table.y, table.confidence, level_for(len(honest)))
+            for name in honest
+            if name != chosen
+        }
     compared = []
-    for name in order:
-        low = high = None
-        if name != chosen:
-            _, low, high = _difference(honest[name], honest[chosen], table.y, table.confidence)
+    for name in sorted(honest, key=lambda name: -estimates[name].unclipped):
+        _, low, high = differences.get(name, (None, None, None))
         compared.append(
             Compared(
                 name=name,
@@ -127,28 +153,53 @@ def judge(
             )
         )
     recommended, reason = recommend(compared)
+    level = level_for(len(honest))
     if truth is None:
-        return Comparison(tuple(compared), recommended, reason, None, None)
+        return Comparison(tuple(compared), recommended, reason, None, None, level)
     share = _right_share(table, honest, truth)
-    return Comparison(tuple(compared), recommended, reason, _how_right(compared, recommended, share), share)
+    return Comparison(tuple(compared), recommended, reason, _how_right(compared, recommended, share), share, level)
 
 
 def choose(
-    estimates: dict[str, float], honest: dict[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None
+    estimates: Mapping[str, SarAUC], honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None
 ) -> str:
     """The highest estimate; but the paper's method, if the data cannot tell it from that one.
 
     Estimates of few labels are close together, and the highest of many is often so by chance. The method whose ranking
     is right under the weakest assumption then is the better bet.
     """
-    best = max(estimates, key=lambda name: estimates[name])
-    if best == PREFERRED or PREFERRED not in honest or not np.isfinite(estimates[best]):
+    best = max(estimates, key=lambda name: estimates[name].unclipped)
+    if best == PREFERRED or PREFERRED not in honest or not np.isfinite(estimates[best].unclipped):
         return best
-    return PREFERRED if _difference(honest[PREFERRED], honest[best], y, confidence).high >= 0 else best
+    if estimates[best].low <= 0.5 <= estimates[best].high:  # not even told from chance
+        return PREFERRED
+    found = _difference(honest[PREFERRED], honest[best], y, confidence, level_for(len(honest)))
+    return PREFERRED if found.high >= 0 else best
 
 
-def _difference(first: OutOfFold, second: OutOfFold, y: np.ndarray, confidence: np.ndarray | None) -> PairedDifference:
-    return paired_difference(y, first.score, second.score, confidence, second.labeling_prob, CLIP)
+def level_for(n_methods: int) -> float:
+    """Level of the interval of one difference, so that all of them hold together (Bonferroni).
+
+    Examples
+    --------
+    >>> [round(level_for(n), 3) for n in (1, 2, 11)]
+    [0.95, 0.95, 0.995]
+    """
+    return 1 - (1 - LEVEL) / max(1, n_methods - 1)
+
+
+def _difference(
+    first: OutOfFold, second: OutOfFold, y: np.ndarray, confidence: np.ndarray | None, level: float
+) -> PairedDifference:
+    return paired_difference(y, first.score, second.score, confidence, second.labeling_prob, CLIP, level=level)
+
+
+@contextmanager
+def _impossible_kept_quiet() -> Iterator[None]:
+    """Drop the warning that no AUC can be told: the reason of the recommendation tells it, once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoEstimateWarning)
+        yield
 
 
 def _how_right(compared: list[Compared], recommended: str, share: float | None) -> str:
@@ -161,8 +212,8 @@ def _how_right(compared: list[Compared], recommended: str, share: float | None) 
     if share is None:
         return text
     return (
-        f"{text} In {share:.0%} of {RESAMPLES} resampled tables the recommendation would have been within {NEAR:g} of "
-        "the best."
+        f"{text} In {100 * share:.0f} % of {RESAMPLES} resampled tables the recommendation would have been within "
+        f"{NEAR:g} of the best."
     )
 
 
@@ -176,14 +227,13 @@ def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.nd
         if table.y[rows].sum() < 2 or len(set(truth[rows])) < 2:
             continue
         parts = table.y[rows], table.confidence[rows]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NoEstimateWarning)  # told once, for the table itself
+        with _impossible_kept_quiet():
             estimates = {
-                name: sar_auc(parts[0], each.score[rows], parts[1], each.labeling_prob[rows], clip=CLIP).unclipped
+                name: sar_auc(parts[0], each.score[rows], parts[1], each.labeling_prob[rows], clip=CLIP)
                 for name, each in honest.items()
             }
         true = {name: float(auc(truth[rows], each.score[rows])) for name, each in honest.items()}
-        if np.isfinite(list(estimates.values())).all():
+        if all(np.isfinite(each.unclipped) for each in estimates.values()):
             sample = {name: OutOfFold(each.score[rows], each.labeling_prob[rows]) for name, each in honest.items()}
             chosen = choose(estimates, sample, *parts)
             right.append(true[chosen] >= max(true.values()) - NEAR)

@@ -12,6 +12,7 @@ from unskew.tables import (
     Schema,
     check_frame,
     infer_schema,
+    open_table,
     read_confidence,
     read_labels,
     read_table,
@@ -38,6 +39,8 @@ class LabeledTable:
     schema : Schema
     encoder : Encoder
     X : float32 array of shape (n, n_features)
+    notes : tuple of str
+        What a user should be told about how the file was read.
     """
 
     path: Path
@@ -50,6 +53,7 @@ class LabeledTable:
     schema: Schema
     encoder: Encoder
     X: np.ndarray
+    notes: tuple[str, ...] = ()
 
 
 def read_labeled(
@@ -61,7 +65,8 @@ def read_labeled(
     blank_is_unlabeled: bool = False,
 ) -> LabeledTable:
     """Read and check a file to fit on; the columns with a part of their own are no features."""
-    frame = read_table(path)
+    opened = open_table(path)
+    frame = read_table(opened)
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     require_both_kinds(y, label, path=path)
     values = None if confidence is None else read_confidence(frame, confidence, y, path=path)
@@ -69,15 +74,17 @@ def read_labeled(
     schema = infer_schema(frame, exclude=aside, path=path)
     encoder = Encoder.fit(schema, frame, path=path)
     X = encoder.transform(frame)
-    return LabeledTable(path, label, confidence, tuple(exclude), frame, y, values, schema, encoder, X)
+    return LabeledTable(path, label, confidence, tuple(exclude), frame, y, values, schema, encoder, X, opened.notes)
 
 
 def read_validation(table: LabeledTable, path: Path, *, blank_is_unlabeled: bool = False) -> LabeledTable:
     """Read a file with the columns of a table that was read to fit on."""
-    frame = read_table(path)
+    opened = open_table(path)
+    frame = read_table(opened)
     check_frame(table.schema, frame, path)
     y = read_labels(frame, table.label, blank_is_unlabeled=blank_is_unlabeled, path=path)
+    require_both_kinds(y, table.label, path=path)
     column = table.confidence_column
     confidence = None if column is None else read_confidence(frame, column, y, path=path)
     X = table.encoder.transform(frame)
-    return replace(table, path=path, frame=frame, y=y, confidence=confidence, X=X)
+    return replace(table, path=path, frame=frame, y=y, confidence=confidence, X=X, notes=opened.notes)

@@ -6,11 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from unskew.errors import TooFewLabeled
+from unskew.diagnostics import NO_NEGATIVES
+from unskew.errors import NoEstimateWarning, TableError, TooFewLabeled
 from unskew.metrics import SarAUC, auc, out_of_fold_labeling, sar_auc
-from unskew.tables import check_frame, read_confidence, read_labels, read_table, read_truth
+from unskew.tables import (
+    check_frame,
+    open_table,
+    read_confidence,
+    read_labels,
+    read_table,
+    read_truth,
+    require_both_kinds,
+)
 from unskew.workflow.fitting import LEAST_LABELED, folds_for
 from unskew.workflow.model import TableModel
+from unskew.workflow.notes import told_once
 
 
 @dataclass(frozen=True)
@@ -66,32 +76,47 @@ def evaluate_file(
             "to judge a ranking, each label must have a confidence, or the true classes must be known, but neither was "
             "given. Pass --confidence COLUMN or --truth COLUMN."
         )
-    frame = read_table(path)
+    opened = open_table(path)
+    frame = read_table(opened)
     aside = [name for name in (label, confidence, truth, *model.source.aside) if name is not None]
-    messages = [*check_frame(model.schema, frame, path, ignore=aside), *model.encoder.unseen(frame)]
+    messages = [*opened.notes, *check_frame(model.schema, frame, path, ignore=aside), *model.encoder.unseen(frame)]
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
+    values = None
+    if confidence is not None:
+        _require_two_of_each(y, label, path)
+        values = read_confidence(frame, confidence, y, path=path)
+    known = None if truth is None else read_truth(frame, truth, path=path)
     X = model.encoder.transform(frame)
     score = model.ranker.decision_function(X)
     estimate = None
-    if confidence is not None:
-        values = read_confidence(frame, confidence, y, path=path)
-        prob = _labeling_prob(model, X, y)
-        estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
-    true = None if truth is None else float(auc(read_truth(frame, truth, path=path), score))
+    if values is not None:
+        prob = _labeling_prob(model, X, y, path)
+        with told_once({NoEstimateWarning: f"no AUC can be told: {NO_NEGATIVES}."}):
+            estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
+    true = None if known is None else float(auc(known, score))
     covered = None
     if true is not None and estimate is not None and not np.isnan(estimate.auc):
         covered = bool(estimate.low <= true <= estimate.high)
     return Evaluation(len(y), int(y.sum()), estimate, true, covered, tuple(messages))
 
 
-def _labeling_prob(model: TableModel, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _require_two_of_each(y: np.ndarray, label: str, path: Path) -> None:
+    require_both_kinds(y, label, path=path)
+    if len(y) - y.sum() < 2:
+        raise TableError(
+            f'{path}: the label column "{label}" must leave at least two rows unlabeled, but of {len(y):,} rows only '
+            "one is. Add rows whose class is unknown, or pass --truth alone."
+        )
+
+
+def _labeling_prob(model: TableModel, X: np.ndarray, y: np.ndarray, path: Path) -> np.ndarray:
     n_folds = folds_for(y)
     if n_folds > 1 and model.ranker.scenario == "one-sample":
         return out_of_fold_labeling(X, y, n_folds=n_folds, random_state=0)
     if not hasattr(model.ranker, "labeling_"):
         raise TooFewLabeled(
-            f"to estimate how likely rows are labeled, at least {LEAST_LABELED} must be labeled, but {int(y.sum())} of "
-            f"{len(y)} are, and the model, fitted with a known prior, has no estimate of its own. Label more, or pass "
-            "--truth alone."
+            f"{path}: to estimate how likely rows are labeled, at least {LEAST_LABELED} must be labeled, but "
+            f"{int(y.sum())} of {len(y)} are, and the model, fitted with a known prior, has no estimate of its own. "
+            "Label more, or pass --truth alone."
         )
     return np.asarray(model.ranker.labeling_prob(X))

@@ -1,6 +1,7 @@
 """From a labeled table to a model with an honest estimate of how good it is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,17 @@ from sklearn.base import clone
 from unskew.diagnostics import Unit
 from unskew.evidence import Evidence, gather_evidence
 from unskew.metrics import out_of_fold
-from unskew.rankers import Ranker, make
+from unskew.rankers import Ranker, make, method_card
 from unskew.tables import Column, Schema
 from unskew.workflow.data import LabeledTable
 from unskew.workflow.model import Source, TableModel
+from unskew.workflow.notes import OF_PARTS, of_a_fit, told_once
 
 FOLDS = 5
-LEAST_LABELED = 4
-"""Labeled rows without which nothing can be cross-validated: two folds with two each."""
+LEAST_IN_FOLD = 2
+"""Labeled rows, and others, in each fold."""
+LEAST_LABELED = 2 * LEAST_IN_FOLD
+"""Labeled rows without which nothing can be cross-validated."""
 STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH = 8, 64, 1024
 STEPS, LEAST_EPOCHS, MOST_EPOCHS = 20_000, 5, 200
 """Steps after which a large table has taught what it has to teach, about, and the epochs that this may mean."""
@@ -50,7 +54,17 @@ class Training:
         """Refuse what cannot be carried out, before any file is read."""
         if self.epochs is not None and self.epochs < 1:
             raise ValueError(f"--epochs must be at least 1, but it is {self.epochs}.")
+        if self.prior is not None and not 0 < self.prior < 1:
+            raise ValueError(
+                f"--prior must lie between 0 and 1, because it is a share of the rows, but it is {self.prior:g}. Leave "
+                "it out if it is not known."
+            )
         for name in names or (self.method,):
+            if "prior" in method_card(name).needs and self.prior is None and not has_confidence:
+                raise ValueError(
+                    f"{name} must know the share of positives, or estimate it from the confidence, but neither was "
+                    "given. Give --prior SHARE or --confidence COLUMN."
+                )
             self.ranker(LARGEST_BATCH, name).check_request(np.ones(1) if has_confidence else None)
 
     def ranker(self, n_rows: int, method: str | None = None, **options: Any) -> Ranker:
@@ -81,7 +95,7 @@ def epochs_for(n_rows: int) -> int:
 def folds_for(y: np.ndarray) -> int:
     """Folds that leave two labeled rows, and two others, in each; below two there is nothing to cross-validate."""
     n_labeled = int(np.sum(y))
-    return min(FOLDS, n_labeled // 2, (len(y) - n_labeled) // 2)
+    return min(FOLDS, n_labeled // LEAST_IN_FOLD, (len(y) - n_labeled) // LEAST_IN_FOLD)
 
 
 def fit_table(
@@ -109,8 +123,16 @@ def fit_table(
     held_out = None
     if validation is not None:
         held_out = validation.X, validation.y, validation.confidence
-    ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
-    source = Source(
+    with _room_for_labeled(table, training.prior):
+        with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
+            ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
+        evidence = _evidence(table, ranker, training, verbose) if estimate else None
+    return TableModel(ranker, table.schema, table.encoder, source_of(table), evidence)
+
+
+def source_of(table: LabeledTable) -> Source:
+    """Where what is made from a table today comes from."""
+    return Source(
         file=table.path.name,
         label=table.label,
         confidence=table.confidence_column,
@@ -119,23 +141,43 @@ def fit_table(
         n_labeled=int(table.y.sum()),
         made=Source.today(),
     )
-    evidence = _evidence(table, ranker, training, verbose) if estimate else None
-    return TableModel(ranker, table.schema, table.encoder, source, evidence)
+
+
+@contextmanager
+def _room_for_labeled(table: LabeledTable, prior: float | None) -> Iterator[None]:
+    """Refuse a prior below the share of labeled rows, of the table or of a part of it that is trained on."""
+    if prior is not None and prior < np.mean(table.y):
+        raise _no_room(table, prior)
+    try:
+        yield
+    except ValueError as error:
+        if prior is None or not str(error).startswith("prior must be at least"):
+            raise
+        raise _no_room(table, prior) from None
+
+
+def _no_room(table: LabeledTable, prior: float) -> ValueError:
+    return ValueError(
+        f"--prior must be above the share of labeled rows, which are all positives, and that is {np.mean(table.y):.4g} "
+        f"in {table.path} (a little more in parts that are trained on), but it is {prior:g}. Give a larger one, or "
+        "leave it out."
+    )
 
 
 def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: bool) -> Evidence | None:
     n_folds = folds_for(table.y)
     if table.confidence is None or n_folds < 2:
         return None
-    honest = out_of_fold(
-        clone(ranker).set_params(verbose=False),
-        table.X,
-        table.y,
-        table.confidence,
-        n_folds=n_folds,
-        random_state=training.seed,
-        verbose=verbose,
-    )
+    with told_once(OF_PARTS):
+        honest = out_of_fold(
+            clone(ranker).set_params(verbose=False),
+            table.X,
+            table.y,
+            table.confidence,
+            n_folds=n_folds,
+            random_state=training.seed,
+            verbose=verbose,
+        )
     return gather_evidence(
         y=table.y,
         score=honest.score,

@@ -1,6 +1,7 @@
 """Score a file row by row, in memory that does not grow with its columns, and write the ranked list."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from unskew.errors import TableError
-from unskew.tables import TableWriter, Tally, check_columns, open_table, read_batches
+from unskew.progress import progress_bar
+from unskew.tables import TableWriter, Tally, check_columns, check_ending, check_types, open_table, read_batches
+from unskew.tables.wording import no_column
 from unskew.workflow.model import TableModel
 
 
@@ -22,46 +25,56 @@ class Ranked:
     messages: tuple[str, ...]
 
 
-def score_file(
-    model: TableModel, path: Path, out: Path, ids: Sequence[str] = (), *, step: Callable[[int], None] = lambda _n: None
-) -> Ranked:
+def score_file(model: TableModel, path: Path, out: Path, ids: Sequence[str] = (), *, verbose: bool = True) -> Ranked:
     """Write the id columns with `score` and `rank` (1 is the most likely positive) to `out`, in the order of the file.
 
     Parameters
     ----------
     model : TableModel
     path, out : Path
-        CSV or Parquet, by suffix.
+        CSV or Parquet, by suffix; a file without rows gives a list without rows.
     ids : sequence of str
         Columns to keep.
-    step : callable
-        Told how many rows have been scored since it was last called.
+    verbose : bool
+        Show a progress bar, on a terminal.
     """
     ids = list(dict.fromkeys(ids))
-    _check_names(ids)
+    check_ending(out)
     table = open_table(path)
+    _check_ids(ids, table, out)
     messages = [*table.notes, *check_columns(model.schema, table.columns, path, ignore=[*ids, *model.source.aside])]
     tally = Tally()
-    scores: list[np.ndarray] = []
-    done = 0
-    for frame in read_batches(table, model.schema.names):
-        X = model.encoder.transform(frame, path=path, first_row=1 + done, tally=tally)
-        scores.append(model.ranker.decision_function(X))
-        done += len(frame)
-        step(len(frame))
-    if not scores:
-        raise TableError(f"{path} must have rows to score, but it has a header only.")
-    score = np.concatenate(scores)
+    score = _score(model, table, tally, verbose)
     _write(table, out, ids, score)
     return Ranked(len(score), out, (*messages, *tally.sentences()))
 
 
-def _check_names(ids: Sequence[str]) -> None:
-    for name in ("score", "rank"):
-        if name in ids:
+def _check_ids(ids: Sequence[str], table: Any, out: Path) -> None:
+    """Refuse columns that are not there, or that the result cannot hold."""
+    for name in ids:
+        if name in ("score", "rank"):
             raise TableError(
                 f"the id columns must not be called {name!r}, which is a column of the result. Rename it in the file."
             )
+        if name not in table.columns:
+            raise TableError(no_column(table.path, name, list(table.columns)))
+    check_types(out, table.no_rows(ids))
+
+
+def _score(model: TableModel, table: Any, tally: Tally, verbose: bool) -> np.ndarray:
+    scores = [np.empty(0)]
+    done = 0
+    # To count the rows of a CSV file is to read it: only for a bar that somebody sees.
+    total = table.count_rows() if verbose and sys.stderr.isatty() else 0
+    with progress_bar("scoring", total, shown=verbose) as step:
+        for frame in read_batches(table, model.schema.names, may_be_empty=True):
+            if frame.is_empty():
+                break
+            X = model.encoder.transform(frame, path=table.path, first_row=1 + done, tally=tally)
+            scores.append(model.ranker.decision_function(X))
+            done += len(frame)
+            step(n=len(frame))
+    return np.concatenate(scores)
 
 
 def _write(table: Any, out: Path, ids: Sequence[str], score: np.ndarray) -> None:
@@ -70,7 +83,8 @@ def _write(table: Any, out: Path, ids: Sequence[str], score: np.ndarray) -> None
     rank = rankdata(-score, method="min").astype(np.int64)
     place = 0
     with TableWriter(out) as writer:
-        for frame in read_batches(table, ids) if ids else [pl.DataFrame({"row": np.arange(1, len(score) + 1)})]:
+        numbers = pl.DataFrame({"row": np.arange(1, len(score) + 1)})
+        for frame in read_batches(table, ids, may_be_empty=True) if ids else [numbers]:
             here = slice(place, place + len(frame))
             place += len(frame)
             writer.write(frame.with_columns(pl.Series("score", score[here]), pl.Series("rank", rank[here])))

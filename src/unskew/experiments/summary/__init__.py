@@ -6,7 +6,7 @@ from unskew.experiments.summary.latex import to_latex
 from unskew.experiments.summary.markdown import to_markdown
 from unskew.experiments.summary.paper import published
 from unskew.experiments.summary.records import Summary
-from unskew.experiments.summary.runs import on_datasets_of
+from unskew.experiments.summary.runs import on_datasets_of, with_all_rows
 from unskew.experiments.summary.writing import Written, write
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "summarize",
     "to_latex",
     "to_markdown",
+    "with_all_rows",
     "write",
 ]

@@ -95,11 +95,20 @@ def _entry(mean: Mean | None, seeds: int) -> Entry:
     return Entry(f"{mean.value:.4f}{error}", mark=mark_of(mean, seeds))
 
 
+def _mean_words(plan: Plan) -> str:
+    if plan.axis == "prior":
+        return "Mean test AUC over seeds ± its standard error."
+    return (
+        "Mean test AUC over seeds and then priors ± s/√n, with s the standard deviation of all n runs. It contains the "
+        "spread between priors, which does not blur the means, since all have the same priors: their true standard "
+        "errors are rather smaller."
+    )
+
+
 def curve_notes(runs: Runs) -> list[str]:
     """How to read curves and table, and what is missing in them."""
     plan = runs.plan
-    over = "seeds" if plan.axis == "prior" else "seeds and then priors"
-    notes = [f"Mean test AUC over {over} ± its standard error. The paper shows these as a picture only."]
+    notes = [f"{_mean_words(plan)} The paper shows these as a picture only."]
     if plan.extra:
         names = ", ".join(method_title(each) for each in plan.extra)
         notes.append(f"{names} does not use the confidence: one result, the same at every {_AXES[plan.axis]}.")

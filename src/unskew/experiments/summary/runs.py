@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from unskew.experiments.plans import HUMAN, SIX, Plan
+from unskew.experiments.plans import HUMAN, PLANS, SIX, Plan
 from unskew.experiments.settings import Setting
 from unskew.experiments.store import Row
 from unskew.experiments.summary.names import STAND_INS, method_title
@@ -103,6 +103,42 @@ def on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
     filled = {name: sum(len({run[0] for run in runs.rows(name, each)}) for each in columns) for name in candidates}
     half = len(columns) * len(plan.priors) / 2
     return replace(plan, datasets=tuple(name for name in candidates if filled[name] > half))
+
+
+def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
+    """The plan widened to what its rows are about, so that a part that was run last does not hide the others.
+
+    Runs of other numbers of epochs are other experiments: they stay aside.
+    """
+    rows = [row for row in rows if row["max_epochs"] == plan.max_epochs]
+    original = PLANS.get(plan.name, plan)
+    methods = [*plan.methods, *_varied_methods(plan, rows, beside=original.extra)]
+    beside = {*plan.extra, *(row["method"] for row in rows)} - {*methods}
+    known = [each for name in (*original.datasets, *SIX) for each in (name, *_stand_ins(name))]
+    return replace(
+        plan,
+        datasets=_in_order([*plan.datasets, *(row["dataset"] for row in rows)], known),
+        methods=_in_order(methods, original.methods),
+        extra=_in_order(beside, original.extra),
+        priors=tuple(sorted({*plan.priors, *(row["prior"] for row in rows)})),
+        seeds=max([plan.seeds, *(row["seed"] + 1 for row in rows)]),
+    )
+
+
+def _varied_methods(plan: Plan, rows: list[Row], beside: tuple[str, ...]) -> list[str]:
+    """Methods of the rows, but for those that stand beside the variants of a plan and were run without any."""
+    neutral = {name: getattr(Setting, name) for name in plan.variants}
+    return [
+        row["method"]
+        for row in rows
+        if row["method"] not in beside or any(row[name] != value for name, value in neutral.items())
+    ]
+
+
+def _in_order(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """What was found, each once, in the order that is known; the rest after it."""
+    each_once = dict.fromkeys(found)
+    return tuple(dict.fromkeys([*(name for name in known if name in each_once), *each_once]))
 
 
 def _candidates(plan: Plan, found: list[str]) -> list[str]:

@@ -1,0 +1,68 @@
+"""Files that are written whole or not at all, and errors that name the file that was asked for."""
+
+import errno
+import os
+
+import pytest
+
+import unskew
+from conftest import QUICK
+from unskew.files import write_atomically
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    data = unskew.datasets.toy.draw(200, random_state=0)
+    return unskew.make("ntc", **QUICK).fit(data.X, data.labeled)
+
+
+def test_the_new_file_takes_the_place_of_the_old_one(tmp_path):
+    (tmp_path / "link").symlink_to("file")
+    for content in (b"one", b"two"):
+        write_atomically(tmp_path / "link", content)
+        assert (tmp_path / "file").read_bytes() == content
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["file", "link"]
+
+
+def test_a_model_that_cannot_be_saved_is_told_by_its_own_name(ranker, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "x")
+    with pytest.raises(
+        FileNotFoundError, match=r"no/x.unskew cannot be written: there is no folder .*no. Make it first"
+    ):
+        ranker.save(tmp_path / "no" / "x.unskew")
+    with pytest.raises(IsADirectoryError, match="folder must be the name of a file, but it is a folder"):
+        ranker.save(tmp_path / "folder")
+    with pytest.raises(FileExistsError, match="x must be the name of a file, but it is something else"):
+        ranker.save(tmp_path / "pipe" / "x")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "pipe"]
+    assert os.listdir(tmp_path / "folder") == []
+
+
+def test_a_folder_without_the_right_to_write(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    with pytest.raises(PermissionError, match="x cannot be written: no right to write to"):
+        write_atomically(tmp_path / "x", b"")
+
+
+def test_what_fails_while_writing_names_the_file_too(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "x").write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match=r"No space left on device: .*/x'") as caught:
+        write_atomically(tmp_path / "x", b"new")
+    assert caught.value.errno == errno.ENOSPC
+    assert (tmp_path / "x").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path):
+    name = "x" * os.pathconf(tmp_path, "PC_NAME_MAX")
+    write_atomically(tmp_path / name, b"whole")
+    assert (tmp_path / name).read_bytes() == b"whole"
+    with pytest.raises(OSError, match=f"too long: .*/{name}x'"):
+        write_atomically(tmp_path / f"{name}x", b"")
