@@ -48,15 +48,20 @@ CHOICES: dict[str, dict[str, Any]] = {
 }
 
 
+class KeepsLast:
+    """Of any ranker: keep the weights of the last epoch, not those of the lowest validation risk."""
+
+    def _trainer(self) -> Trainer:
+        trainer: Trainer = super()._trainer()  # type: ignore[misc]
+        return replace(trainer, keep="last")
+
+
 def changed(name: str, keep: str, parameters: dict[str, Any]) -> Ranker:
     """An unfitted ranker that keeps the best epoch, or the last."""
     kind = ranker_class(name)
-
-    class Changed(kind):  # type: ignore[misc, valid-type]
-        def _trainer(self) -> Trainer:
-            return replace(super()._trainer(), keep=keep)
-
-    return Changed(**parameters)
+    if keep == "last":
+        kind = type(f"Last{kind.__name__}", (KeepsLast, kind), {})
+    return kind(**parameters)
 
 
 def run(dataset: str, prior: float, seed: int, names: list[str]) -> list[list[float]]:

@@ -250,6 +250,14 @@ def test_the_bare_page_says_why(pages):
     assert left_out.count("id") == 1
 
 
+def test_an_estimate_at_the_top_of_its_scale_is_not_called_a_perfect_ranking(card, evidence, pages):
+    top = replace(evidence, estimate=replace(evidence.estimate, auc=1.0, high=1.0))
+    page = model_page(card, top)
+    assert "came out at the top of its scale, or above" in page
+    assert "in all cases" not in page
+    assert "came out at the top" not in pages["model"]
+
+
 def test_recommendation(compared):
     name, reason = recommend(compared)
     assert name == "conf-auc"

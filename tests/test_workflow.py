@@ -24,9 +24,10 @@ from unskew.tables.csv_files import CsvTable
 from unskew.workflow import comparing, ranking
 from unskew.workflow.comparing import choose, judge
 from unskew.workflow.data import read_labeled
+from unskew.workflow.evaluating import Evaluation
 from unskew.workflow.fitting import Training, batch_size_for, epochs_for, folds_for
 from unskew.workflow.model import TableModel
-from unskew.workflow.telling import comparison_table, estimates_table, model_html
+from unskew.workflow.telling import comparison_table, estimates_table, evaluation_table, model_html
 
 COLUMNS = ["--label", "known", "--confidence", "risk"]
 ASIDE = ["--exclude", "truth", "--exclude", "case"]
@@ -417,3 +418,10 @@ def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
         assert "Traceback" not in result.stderr
         assert re.search(message, result.stderr), result.stderr
         assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("auc", "words"), [(1.0, "1.000, cut off there: go by the interval"), (0.9, "0.900")])
+def test_an_estimate_that_was_cut_off_is_told(auc, words):
+    estimate = SarAUC(auc, 0.7, 1.0, 0.95, 0.2, 0.4, 20.0, auc)
+    rows = dict(evaluation_table(Evaluation(10, 4, estimate, None, None, ())).rows)
+    assert rows["AUC"] == words

@@ -47,10 +47,16 @@ def _auc_tile(estimate: Estimate) -> str:
             '</div><div class="words"><p>Confidence and labeling probability contradict each other, so that no AUC '
             "can be told. The checks below say what to do.</p></div></div>"
         )
+    ends = f"{level} interval {interval(estimate.low, estimate.high)}"
     sentence = (
         f"A random positive is ranked above a random negative in {cases(estimate.auc)} cases, estimated without a "
-        f"single negative; {level} interval {interval(estimate.low, estimate.high)}."
+        f"single negative; {ends}."
     )
+    if estimate.auc >= 1:  # no ranking is perfect; an estimate may be, and then it was cut off there
+        sentence = (
+            "The estimate came out at the top of its scale, or above, which says that chance took it there or that "
+            f"fewer rows are positive than estimated: go by the {ends}."
+        )
     return (
         f'<div class="tile main"><div><h3>AUC, estimated</h3><p class="big">'
         f'{exact(auc_text(estimate.auc), estimate.auc, "auc")}</p><p class="range">{level} interval '

@@ -151,7 +151,8 @@ def _estimate_table(estimate: Any) -> Table:
     if _is_told(estimate.auc):
         label_freq = f"{estimate.label_freq:.3f}" if _is_told(estimate.label_freq) else NOT_TOLD
         ends = f"{estimate.low:.3f} to {estimate.high:.3f}"
-        shown = [f"{estimate.auc:.3f}", ends, f"{estimate.prior:.3f}", label_freq]
+        auc = f"{estimate.auc:.3f}" + (", cut off there: go by the interval" if estimate.auc >= 1 else "")
+        shown = [auc, ends, f"{estimate.prior:.3f}", label_freq]
     names = ("AUC", level, "share of positives", "share of these that is labeled")
     return Table(("what", "estimate"), [*zip(names, shown, strict=True), ("labels are worth", worth)])
 
