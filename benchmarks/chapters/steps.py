@@ -9,6 +9,8 @@ STEP_COLUMNS = {
     "products [ms]": "products_ms",
     "ratio of least": "ratio_of_least",
     "ratio of medians": "ratio_of_medians",
+    "least of a process": "least_of_a_process",
+    "most of a process": "most_of_a_process",
 }
 
 
@@ -25,8 +27,9 @@ def step_section(results: Results) -> str:
             "`python benchmarks/step_ratio.py`. A step of the paper's perceptron (sampling, forward, risk, backward, "
             "Adam) over the five matrix products that it cannot do without, with one thread"
             + (f" and batches of {short(batches[0])}" if batches else "")
-            + ". Steps and products take turns. The least time of either comes nearest to an idle machine, and the "
-            "goals are about the ratio of these; that of the medians stands beside it.",
+            + ". Steps and products take turns, in several processes one after another. The least time of either comes "
+            "nearest to an idle machine, and the goals are about the ratio of these; that of the medians stands beside "
+            "it, and what the luckiest and the unluckiest process alone would have said.",
             table(["inputs", *STEP_COLUMNS], mlp),
             picture("steps", "Ratios of training steps"),
             cnn_text(results["cnn_step"]),

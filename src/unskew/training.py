@@ -196,13 +196,18 @@ class Adam:
 
 def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: "Batches", generator: Generator) -> float:
     """One pass over the unlabeled instances (Algorithm 1, lines 4 to 7); returns the mean risk of its batches."""
-    values = []
+    values: list[Tensor] = []
+    gradients: list[Tensor] = []
     for rows, batch_of in batches.draw_epoch(generator):
         # To be ready for autograd takes a few per cent of a step, also where nothing is recorded.
         with torch.inference_mode(not pullback.uses_autograd):
+            # Not before the next rows are fetched: these would drive the new weights out of the cache.
+            if gradients:
+                optimizer.descend(gradients)
             value, slope = risk(pullback.scores(rows), batch_of)
-            optimizer.descend(pullback.gradients(slope))
+            gradients = pullback.gradients(slope)
         values.append(value)
+    optimizer.descend(gradients)
     return float(torch.stack(values).mean())
 
 
