@@ -1,15 +1,17 @@
 """Do choices that the paper leaves open explain where our results differ from its own?
 
-    UNSKEW_DATA=folder python benchmarks/paper_choices.py [--dataset mnist] [--methods ntc pusb] [--seeds 3] [--jobs 2]
+    UNSKEW_DATA=folder python benchmarks/paper_choices.py [--dataset mnist] [--methods ntc pusb]
+        [--choices last standardized] [--seeds 3] [--jobs 2] [--out FILE]
 
 The draws of the experiments (`unskew reproduce table1`, four priors), on which each method is trained as there and then
-with one thing changed: which epoch is kept, how weights begin, size of the steps, size of the batches. The same draws
-for all, so that means differ by the choice alone; behind each difference stands its standard error.
+with one thing changed: which epoch is kept, the scale of the features, how weights begin, size of the steps, size of
+the batches. The same instances for all, so that means differ by the choice alone; behind each difference stands its
+standard error.
 """
 
 import argparse
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,14 @@ import torch
 from joblib import Parallel, delayed
 from torch import nn
 
+from rows import Row, add_out, save_rows
+from unskew import datasets
 from unskew.experiments.execution import Draw
 from unskew.experiments.plans import LABEL_FREQ, PRIORS
 from unskew.experiments.settings import Setting
 from unskew.networks import HIDDEN
 from unskew.rankers import Ranker, ranker_class
+from unskew.records import RawData
 from unskew.training import Trainer
 
 
@@ -38,13 +43,25 @@ def begun_by(initialize: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[tu
     return network
 
 
-CHOICES: dict[str, dict[str, Any]] = {
-    "as in the experiments": {},
-    "weights of the last epoch": {"keep": "last"},
-    "weights begin by Glorot": {"network": begun_by(nn.init.xavier_uniform_)},
-    "weights begin by He": {"network": begun_by(nn.init.kaiming_normal_)},
-    "learning rate 1e-3": {"learning_rate": 1e-3},
-    "batches of 256": {"batch_size": 256},
+@dataclass(frozen=True)
+class Choice:
+    """One way to train: parameters other than the experiments', the epoch to keep, and the scale of the features."""
+
+    title: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    keep: str = "best"
+    standardized: bool = False
+
+
+AS_THERE = Choice("as in the experiments")
+CHOICES = {
+    "last": Choice("weights of the last epoch", keep="last"),
+    "standardized": Choice("features standardized", standardized=True),
+    "both": Choice("features standardized, weights of the last epoch", keep="last", standardized=True),
+    "glorot": Choice("weights begin by Glorot", {"network": begun_by(nn.init.xavier_uniform_)}),
+    "he": Choice("weights begin by He", {"network": begun_by(nn.init.kaiming_normal_)}),
+    "rate": Choice("learning rate 1e-3", {"learning_rate": 1e-3}),
+    "batches": Choice("batches of 256", {"batch_size": 256}),
 }
 
 
@@ -64,16 +81,40 @@ def changed(name: str, keep: str, parameters: dict[str, Any]) -> Ranker:
     return kind(**parameters)
 
 
-def run(dataset: str, prior: float, seed: int, names: list[str]) -> list[list[float]]:
+def standardized(name: str) -> str:
+    """Add a data set with one mean and one scale taken off all features; returns its name."""
+
+    def read() -> RawData:
+        """The same, standardized."""
+        raw = datasets.load(name)
+        return replace(raw, X=((raw.X - raw.X.mean()) / raw.X.std()).astype(raw.X.dtype))
+
+    own = f"{name}-standardized"
+    if own not in datasets.names():
+        about = datasets.describe(name)
+        datasets.dataset(
+            own,
+            sizes=about.sizes,
+            batch_size=about.batch_size,
+            learning_rate=about.learning_rate,
+            network=about.network,
+        )(read)
+    return own
+
+
+def run(dataset: str, prior: float, seed: int, names: list[str], choices: list[Choice]) -> list[list[float]]:
     """AUC of each choice and method on one draw."""
     torch.set_num_threads(1)
-    draw = Draw(Setting(dataset, names[0], prior, LABEL_FREQ, seed))
-    train, held_out = draw.split.train, draw.split.validation
     found = []
-    for choice in CHOICES.values():
-        parameters = {**draw.training, "prior": prior, "random_state": seed, **choice}
-        keep = parameters.pop("keep", "best")
-        rankers = [changed(name, keep, parameters) for name in names]
+    draws = {
+        scaled: Draw(Setting(standardized(dataset) if scaled else dataset, names[0], prior, LABEL_FREQ, seed))
+        for scaled in {choice.standardized for choice in choices}
+    }
+    for choice in choices:
+        draw = draws[choice.standardized]
+        train, held_out = draw.split.train, draw.split.validation
+        parameters = {**draw.training, "prior": prior, "random_state": seed, **choice.parameters}
+        rankers = [changed(name, choice.keep, parameters) for name in names]
         for ranker in rankers:
             ranker.fit(
                 train.X,
@@ -85,25 +126,48 @@ def run(dataset: str, prior: float, seed: int, names: list[str]) -> list[list[fl
     return found
 
 
+def rows_of(dataset: str, names: list[str], choices: list[Choice], aucs: np.ndarray) -> list[Row]:
+    """What the AUCs of all draws say, shape (draws, choices, methods)."""
+    differences = aucs - aucs[:, :1]
+    errors = differences.std(axis=0, ddof=1) / np.sqrt(len(aucs))
+    return [
+        {
+            "dataset": dataset,
+            "method": name,
+            "choice": choice.title,
+            "draws": len(aucs),
+            "auc": aucs[:, i, j].mean(),
+            "difference": differences[:, i, j].mean(),
+            "error": errors[i, j],
+        }
+        for j, name in enumerate(names)
+        for i, choice in enumerate(choices)
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dataset", default="mnist")
     parser.add_argument("--methods", nargs="+", default=["ntc", "pusb"])
+    parser.add_argument("--choices", nargs="+", choices=CHOICES, default=list(CHOICES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
+    add_out(parser)
     arguments = parser.parse_args()
-    settings = [(prior, seed) for seed in range(arguments.seeds) for prior in PRIORS]
-    runs = Parallel(n_jobs=arguments.jobs)(
-        delayed(run)(arguments.dataset, *each, arguments.methods) for each in settings
+    choices = [AS_THERE, *(CHOICES[name] for name in arguments.choices)]
+    aucs = Parallel(n_jobs=arguments.jobs)(
+        delayed(run)(arguments.dataset, prior, seed, arguments.methods, choices)
+        for seed in range(arguments.seeds)
+        for prior in PRIORS
     )
-    aucs = np.array(runs)  # draws, choices, methods
-    for place, name in enumerate(arguments.methods):
-        print(f"{name} on {arguments.dataset}, mean test AUC of {len(settings)} draws")
-        first = aucs[:, 0, place]
-        for title, own in zip(CHOICES, aucs[:, :, place].T, strict=True):
-            difference = own - first
-            error = difference.std(ddof=1) / np.sqrt(len(settings))
-            print(f"  {title:28s} {own.mean():.4f}  {difference.mean():+.4f} ± {error:.4f}", flush=True)
+    rows = rows_of(arguments.dataset, arguments.methods, choices, np.array(aucs))
+    for row in rows:
+        print(
+            f"{row['dataset']} {row['method']:9s} {row['choice']:48s} {row['auc']:.4f}  {row['difference']:+.4f} ± "
+            f"{row['error']:.4f}",
+            flush=True,
+        )
+    save_rows(rows, arguments.out)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from unskew.datasets import toy
 from unskew.errors import ConfidenceMissingWarning, NoHoldOutWarning
 from unskew.metrics import cross_val_sar_auc, make_sar_scorer, sar_auc
 from unskew.metrics.crossval import out_of_fold_labeling
+from unskew.metrics.scorer import MOST_KEPT
 from unskew.surrogates import SURROGATES
 
 NAMES = unskew.methods()
@@ -308,6 +309,42 @@ def test_searches_and_pipelines_in_each_other_are_scored(toy_data):
             error_score="raise",
         )  # fmt: skip
         assert np.isfinite(scores).all()
+
+
+@pytest.mark.usefixtures("metadata_routing")
+def test_the_scorer_asks_the_forest_once_for_each_fold_of_a_search(toy_data, monkeypatch):
+    asked = []
+
+    def labeling(X, y, **options):
+        asked.append(len(X))
+        return 0.1 + 0.5 * (X[:, 0] > 0)  # in place of the forest, whose answers are tested above
+
+    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", labeling)
+    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", {})
+    X = toy_data.X.astype(np.float32)
+    search = GridSearchCV(
+        unskew.make("conf-auc", **QUICK), {"max_epochs": [1, 2, 6]}, scoring=make_sar_scorer(), cv=2, refit=False
+    )
+    search.fit(X, toy_data.labeled, confidence=toy_data.confidence)
+    assert len(asked) == 2
+    # Other features, or the same with other labels, are other rows.
+    ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
+    labels = toy_data.labeled, toy_data.labeled[::-1]
+    scores = [scorer(ranker, X, y, confidence=np.full(len(X), 0.5)) for X in (toy_data.X, -toy_data.X) for y in labels]
+    assert len(asked) == 6
+    assert len(set(scores)) == 4
+
+
+def test_the_scorer_keeps_only_the_last_answers(toy_data, monkeypatch):
+    kept = {}
+    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", lambda X, y, **_: np.full(len(y), 0.5))
+    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", kept)
+    ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
+    for shift in range(MOST_KEPT + 2):
+        scorer(ranker, toy_data.X + shift, toy_data.labeled, confidence=toy_data.confidence)
+        newest = list(kept)[-1]
+    assert len(kept) == MOST_KEPT
+    assert newest in kept
 
 
 def test_the_scorer_takes_the_scenario_of_what_it_scores(toy_data):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -11,10 +12,12 @@ from unskew.density_ratio import ratio_from_odds
 from unskew.metrics._sample import check_clip, require_two_of_each
 from unskew.metrics.crossval import out_of_fold_labeling
 from unskew.metrics.sar import sar_auc
-from unskew.validation import SCENARIOS, check_choice, check_labels
+from unskew.validation import SCENARIOS, check_choice, check_labels, plain_array
 from unskew.weights import CLIP
 
 MOST_FOLDS = 5
+MOST_KEPT = 20
+"""Answers of forests that are kept: the usual numbers of folds stay below it."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,7 @@ class SarScorer:
                     "a lent labeling model gives probabilities; the two-sample scorer needs labeling=None."
                 )
             return _lent_prob(self.labeling, X)
-        n_folds = max(2, min(MOST_FOLDS, int(labeled.sum()) // 2))
-        prob = out_of_fold_labeling(features, labeled.astype(int), n_folds=n_folds, random_state=0)
+        prob = _forest_prob(features, labeled.astype(int))
         return prob if scenario == "one-sample" else ratio_from_odds(prob, float(labeled.mean()))
 
 
@@ -96,6 +98,26 @@ def _scores(estimator: Any, X: Any) -> np.ndarray:
         "what is scored must have a decision_function or predict_proba, but a "
         f"{type(estimator).__name__} has neither. Give a ranker of this package, or any classifier."
     )
+
+
+_forest_probs: dict[str, np.ndarray] = {}
+
+
+def _forest_prob(features: Any, labeled: np.ndarray) -> np.ndarray:
+    """Labeling probability of rows by forests that did not see them.
+
+    A search asks for the same rows once for each candidate, so that the last answers are kept.
+    """
+    features = plain_array(features)
+    key = joblib.hash((features, labeled))
+    prob = _forest_probs.get(key)
+    if prob is None:
+        n_folds = max(2, min(MOST_FOLDS, int(labeled.sum()) // 2))
+        prob = out_of_fold_labeling(features, labeled, n_folds=n_folds, random_state=0)
+        if len(_forest_probs) >= MOST_KEPT:
+            _forest_probs.pop(next(iter(_forest_probs)), None)
+        _forest_probs[key] = prob
+    return prob
 
 
 def _lent_prob(labeling: Any, X: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ import polars as pl
 
 from unskew.errors import TableError
 from unskew.tables.values import clean, has_separators, to_booleans, to_numbers
-from unskew.tables.wording import StrPath, no_column, rows, rows_of, shown, start
+from unskew.tables.wording import StrPath, no_column, offending, rows, rows_of, shown, start
 
 SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
 
@@ -155,10 +155,9 @@ def _read_binary(series: pl.Series, role: str, path: StrPath | None, first_row: 
     truth, present = to_booleans(cleaned), cleaned.is_not_null().to_numpy()
     strange = present & truth.is_null().to_numpy()
     if strange.any():
-        first = int(strange.argmax())
+        found = offending(strange, series, first_row, "says something else", "say something else")
         raise TableError(
-            f"{start(path)}the {role} column {shown(series.name)} must say {SPELLINGS}, but "
-            f"{rows_of(int(strange.sum()), len(series), 'says', 'say')} something else (first: "
-            f"{shown(series[first])} at row {first_row + first:,}). Write 1 and 0, or give another column."
+            f"{start(path)}the {role} column {shown(series.name)} must say {SPELLINGS}, but {found}. Write 1 and 0, or "
+            "give another column."
         )
     return truth.fill_null(False).to_numpy().astype(np.int8), present

@@ -8,7 +8,7 @@ import polars as pl
 from unskew.errors import TableError
 from unskew.tables.schema import Schema
 from unskew.tables.values import Kind, clean, read_as
-from unskew.tables.wording import StrPath, listed, no_column, rows_of, shown, start
+from unskew.tables.wording import StrPath, listed, no_column, offending, shown, start
 
 MUST_BE = {
     "numeric": "a number",
@@ -32,12 +32,10 @@ def read_column(
     values, present = read_as(kind, cleaned), cleaned.is_not_null().to_numpy()
     unread = present & values.is_null().to_numpy()
     if unread.any():
-        first = int(unread.argmax())
+        found = offending(unread, series, first_row, "holds something else", "hold something else")
         raise TableError(
             f"{start(path)}column {shown(series.name)} is {kind}: every value must be {MUST_BE[kind]} or missing, but "
-            f"{rows_of(int(unread.sum()), len(series), 'holds', 'hold')} something else (first: "
-            f"{shown(series[first])} at row {first_row + first:,}). Mend these values, or leave the column out of "
-            "training (--exclude)."
+            f"{found}. Mend these values, or leave the column out of training (--exclude)."
         )
     if kind == "numeric":
         _require_finite(series, values, path, first_row)
@@ -47,12 +45,10 @@ def read_column(
 def _require_finite(series: pl.Series, values: pl.Series, path: StrPath | None, first_row: int) -> None:
     infinite = values.is_infinite().fill_null(False).to_numpy()
     if infinite.any():
-        first = int(infinite.argmax())
+        found = offending(infinite, series, first_row, "holds an infinite one", "hold infinite ones")
         raise TableError(
-            f"{start(path)}column {shown(series.name)} must hold finite numbers, but "
-            f"{rows_of(int(infinite.sum()), len(series), 'holds', 'hold')} infinite ones (first: "
-            f"{shown(series[first])} at row {first_row + first:,}). Replace them by a number, or leave them blank for "
-            "missing."
+            f"{start(path)}column {shown(series.name)} must hold finite numbers, but {found}. Replace them by a "
+            "number, or leave them blank for missing."
         )
 
 

@@ -2,6 +2,9 @@
 
 import os
 
+import numpy as np
+import polars as pl
+
 from unskew.errors import closest_name
 
 StrPath = str | os.PathLike[str]
@@ -46,6 +49,19 @@ def rows_of(count: int, total: int, one: str, more: str) -> str:
     '1 row of 1,200 is'
     """
     return f"{rows(count)} of {total:,} {one if count == 1 else more}"
+
+
+def offending(bad: np.ndarray, series: pl.Series, first_row: int, one: str, more: str) -> str:
+    """How many rows of a column offend and by what, with the first of them; `bad` marks them.
+
+    Examples
+    --------
+    >>> offending(np.array([False, True]), pl.Series(["1", "?"]), 1, "is none", "are none")
+    '1 row of 2 is none (first: "?" at row 2)'
+    """
+    first = int(bad.argmax())
+    found = rows_of(int(bad.sum()), len(series), one, more)
+    return f"{found} (first: {shown(series[first])} at row {first_row + first:,})"
 
 
 def listed(names: list[str], most: int = 8) -> str:
