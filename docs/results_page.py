@@ -5,9 +5,11 @@
 Text about a plan is kept in docs/results/analysis/PLAN.md (about all of them in analysis/introduction.md) and goes into
 the page as it is, but for numbers: ``{{mnist conf-auc}}`` becomes that mean, ``{{mnist conf-auc=0.05}}`` that of a
 variant, ``{{mnist conf-auc - puauc}}`` the difference of two, ``{{mnist conf-auc - paper}}`` that from the paper's
-number. A test holds the page to the rows: run this after adding some.
+number. The study of open choices has its text in analysis/paper_choices.md. A test holds the page to the rows: run this
+after adding some.
 """
 
+import csv
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,8 +19,11 @@ from unskew.experiments.store import Row, Store
 from unskew.experiments.summary import on_datasets_of, summarize, to_markdown
 from unskew.experiments.summary.auc_tables import Results, results_of
 from unskew.experiments.summary.figures import pictures
+from unskew.experiments.summary.names import dataset_title
+from unskew.experiments.summary.paper import published
 from unskew.experiments.summary.runs import Runs
 from unskew.files import write_atomically
+from unskew.rankers import ranker_class
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results"
@@ -55,6 +60,7 @@ def page(results: Path = RESULTS, analysis: Path = ANALYSIS) -> str:
         words(analysis / "introduction.md"),
         made_by(results, rows),
         *(section(plan, rows, analysis) for plan in plans),
+        open_choices(results, analysis),
         f"## Not run yet\n\n{', '.join(missing)}." if missing else "",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -109,6 +115,42 @@ def filled(text: str, plan: Plan, rows: list[Row]) -> str:
         )
 
     return re.sub(r"\{\{(.+?)\}\}", number, text)
+
+
+def open_choices(results: Path, analysis: Path) -> str:
+    """What the study of choices that the paper leaves open found, one table for each data set."""
+    files = sorted((results / "benchmarks").glob("paper_choices*.csv"))
+    tables = [choices_table(list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))) for path in files]
+    if not tables:
+        return ""
+    about = (
+        "`python benchmarks/paper_choices.py` trains methods again on draws of table1, with one thing changed. Mean "
+        "test AUC and, in brackets, its difference from training as in the experiments with the standard error over "
+        "draws."
+    )
+    text = words(analysis / "paper_choices.md")
+    return "\n\n".join(filter(None, ["## Choices that the paper leaves open", about, *tables, text]))
+
+
+def choices_table(rows: list[dict[str, str]]) -> str:
+    """Choices in lines, methods in columns, and the paper's numbers last."""
+    dataset, draws = rows[0]["dataset"], rows[0]["draws"]
+    methods, choices = (list(dict.fromkeys(row[name] for row in rows)) for name in ("method", "choice"))
+    entries = {(row["choice"], row["method"]): choice_entry(row) for row in rows}
+    numbers = published("table1")
+    lines = [
+        [f"{dataset_title(dataset)}, {draws} draws", *(ranker_class(name).table_name for name in methods)],
+        ["---", *("---:" for _ in methods)],
+        *([choice, *(entries[choice, name] for name in methods)] for choice in choices),
+        ["paper", *(f"{numbers[dataset, name, ''].value:.4f}" for name in methods)],
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def choice_entry(row: dict[str, str]) -> str:
+    """Mean, and how far it is from that of the experiments."""
+    change = f" ({float(row['difference']):+.3f} ± {float(row['error']):.3f})" if float(row["error"]) else ""
+    return f"{float(row['auc']):.4f}{change}"
 
 
 def place(results: Results, term: str) -> int:
