@@ -119,7 +119,7 @@ def filled(text: str, plan: Plan, rows: list[Row]) -> str:
 
 def open_choices(results: Path, analysis: Path) -> str:
     """What the study of choices that the paper leaves open found, one table for each data set."""
-    files = sorted((results / "benchmarks").glob("paper_choices*.csv"))
+    files = sorted(path for path in (results / "choices").glob("*.csv") if path.stem != "machine")
     tables = [choices_table(list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))) for path in files]
     if not tables:
         return ""
