@@ -143,26 +143,21 @@ def _noted_sum(
     surrogate: Surrogate,
     high_among_low: bool,
 ) -> Tensor:
-    parts = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, True, False)
-    assert parts.as_high is not None
-    assert parts.as_low is not None
-    if high_among_low:  # high scores stand in front of the low ones already
-        parts.as_low.narrow(0, 0, len(high)).add_(parts.as_high)
-        slope = parts.as_low
-    else:
-        slope = torch.cat((parts.as_high, parts.as_low))
-    noted.append(_Noted(parts.value, high, low, slope))
-    return parts.value
+    value, *_, slopes = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, True, False)
+    noted.append(_Noted(value, high, low, slopes[0] if len(slopes) == 1 else torch.cat(slopes)))
+    return value
 
 
 class _Parts(NamedTuple):
-    """Value of a sum over pairs, its derivatives by the weights, and those by the scores in either place."""
+    """Value of a sum over pairs, its derivatives by the weights, and those by the scores.
+
+    The latter are two vectors, or one where high scores are among the low ones, which has them first; or none.
+    """
 
     value: Tensor
     by_high_weight: Tensor
     by_low_weight: Tensor | None
-    as_high: Tensor | None
-    as_low: Tensor | None
+    slopes: tuple[Tensor, ...]
 
 
 def _evaluate(
@@ -186,8 +181,12 @@ def _evaluate(
     # A dot product of very many float32 numbers adds up their rounding; sum() adds pairs, and pairs of pairs.
     value = torch.dot(a, loss_of_high) if is_small else (a * loss_of_high).sum()
     if slope_of_high is None or slope_of_low is None:
-        return _Parts(value, loss_of_high, loss_of_low, None, None)
-    return _Parts(value, loss_of_high, loss_of_low, slope_of_high.mul_(a), slope_of_low.mul_(b))
+        return _Parts(value, loss_of_high, loss_of_low, ())
+    slope_of_low.mul_(b)
+    if high_among_low:
+        slope_of_low.narrow(0, 0, len(a)).addcmul_(slope_of_high, a)
+        return _Parts(value, loss_of_high, loss_of_low, (slope_of_low,))
+    return _Parts(value, loss_of_high, loss_of_low, (slope_of_high.mul_(a), slope_of_low))
 
 
 class _PairSum(torch.autograd.Function):
@@ -208,8 +207,8 @@ class _PairSum(torch.autograd.Function):
             high, low, high_weight, low_weight, surrogate, high_among_low, needed[0] or needed[1], needed[3]
         )
         ctx.for_weights = parts.by_high_weight, parts.by_low_weight
-        if parts.as_high is not None and parts.as_low is not None:
-            ctx.for_scores = _for_scores(parts.as_high, parts.as_low, high_among_low)
+        slopes = parts.slopes
+        ctx.for_scores = torch.split_with_sizes(slopes[0], (len(high), len(low))) if len(slopes) == 1 else slopes
         if not (needed[2] or needed[3]):  # with weights that depend on the scores, slopes are not all there is to it
             ctx.scores = id(high), id(low)
         return parts.value
@@ -252,14 +251,6 @@ def _take_out_self_pairs(sums: Sums, a: Tensor, b: Tensor, loss_at_zero: float) 
     loss_of_high.sub_(b.narrow(0, 0, n_high), alpha=loss_at_zero)
     if loss_of_low is not None:
         loss_of_low.narrow(0, 0, n_high).sub_(a, alpha=loss_at_zero)
-
-
-def _for_scores(as_high: Tensor, as_low: Tensor, high_among_low: bool) -> tuple[Tensor, Tensor]:
-    """Gradients for the high and for the low scores, from those for their places in the matrix of pairs."""
-    if not high_among_low:
-        return as_high, as_low
-    high_as_low, for_low = torch.split_with_sizes(as_low, (len(as_high), len(as_low) - len(as_high)))
-    return as_high.add_(high_as_low), for_low
 
 
 def _block_sums(

@@ -55,8 +55,7 @@ class PUData:
         return self.n_labeled / (self.n_labeled + self.n_unlabeled)
 
 
-@dataclass(frozen=True)
-class ScoredBatch:
+class ScoredBatch(NamedTuple):
     """Scores of a batch (or of a whole data set) and what a risk needs beside them.
 
     Attributes
