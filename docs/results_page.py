@@ -29,7 +29,6 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "results"
 PICTURES = DOCS / "results"
 ANALYSIS = PICTURES / "analysis"
-COMMANDS = ("commands.txt", "COMMANDS.md")
 INTRODUCTION = """
 The paper's tables and figures from our own runs, beside the published numbers. "Ours" is the paper's method,
 `conf-auc`, in the paper's words; all numbers but those in lines called "paper" are from this repository.
@@ -73,10 +72,9 @@ def words(path: Path) -> str:
 
 def made_by(results: Path, rows: list[Row]) -> str:
     """Commands, versions and machines behind the rows."""
-    commands = next((words(results / name) for name in COMMANDS if (results / name).exists()), "")
-    lines = [line for line in commands.splitlines() if line.strip() and not line.startswith(("#", "`"))]
+    commands = words(results / "commands.txt")
     parts = [
-        "\n".join(["```", *lines, "```"]) if lines else "",
+        f"`make results` runs these, with the data under `UNSKEW_DATA`.\n\n```\n{commands}\n```" if commands else "",
         told("Versions", (row["versions"] for row in rows)),
         told("Machines", (row["machine"] for row in rows)),
     ]
