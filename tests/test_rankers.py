@@ -13,20 +13,14 @@ from scipy import sparse
 from scipy.stats import spearmanr
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
 import unskew
-from conftest import QUICK
+from conftest import QUICK, fit
 from unskew.datasets import toy
 from unskew.errors import ConfidenceMissingWarning, NoHoldOutWarning
-from unskew.metrics import cross_val_sar_auc, make_sar_scorer, sar_auc
-from unskew.metrics.crossval import out_of_fold_labeling
-from unskew.metrics.scorer import MOST_KEPT
+from unskew.metrics import cross_val_sar_auc
 from unskew.surrogates import SURROGATES
 
 NAMES = unskew.methods()
@@ -67,10 +61,6 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.fixture(params=NAMES)
 def name(request):
     return request.param
-
-
-def fit(name, data, **parameters):
-    return unskew.make(name, **{**QUICK, **parameters}).fit(data.X, data.labeled, confidence=data.confidence)
 
 
 # What the excepted checks would have covered.
@@ -235,133 +225,6 @@ def test_without_confidence(toy_data):
 
 
 # Ecosystem.
-
-
-@pytest.fixture
-def metadata_routing():
-    import sklearn
-
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")  # eleven labeled instances in each half
-@pytest.mark.usefixtures("metadata_routing")
-def test_pipeline_grid_search_and_cross_validation_route_confidence(name, toy_data):
-    pipeline = make_pipeline(StandardScaler(), unskew.make(name, **QUICK))
-    step = pipeline.steps[-1][0]
-    search = GridSearchCV(
-        pipeline, {f"{step}__max_epochs": [1, 6]}, scoring=make_sar_scorer(), cv=2, error_score="raise"
-    )
-    search.fit(toy_data.X, toy_data.labeled, confidence=toy_data.confidence)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_[-1].prior_ > 0
-    scores = cross_val_score(
-        unskew.make(name, **QUICK), toy_data.X, toy_data.labeled, scoring=make_sar_scorer(), cv=2,
-        params={"confidence": toy_data.confidence}, error_score="raise",
-    )  # fmt: skip
-    assert np.isfinite(scores).all()
-
-
-def test_the_scorer_is_sar_auc_of_the_held_out_rows(toy_data):
-    ranker = fit("conf-auc", toy_data)
-    new = toy.draw(400, random_state=3)
-    judged = new.labeled, ranker.decision_function(new.X), new.confidence
-    forest = out_of_fold_labeling(new.X, new.labeled, random_state=0)
-    scorer = make_sar_scorer()
-    expected = sar_auc(*judged, forest, clip=0.01).unclipped
-    assert scorer(ranker, new.X, new.labeled, confidence=new.confidence) == expected
-    own = sar_auc(*judged, ranker.labeling_prob(new.X), clip=0.01).unclipped
-    for lent in (ranker.labeling_, ranker):
-        assert make_sar_scorer(labeling=lent)(ranker, new.X, new.labeled, confidence=new.confidence) == own
-    with pytest.raises(ValueError, match=r"needs confidence, but none reached it. Turn metadata routing on"):
-        scorer(ranker, new.X, new.labeled)
-    with pytest.raises(TypeError, match="a StandardScaler has neither"):
-        scorer(StandardScaler(), new.X, new.labeled, confidence=new.confidence)
-
-
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
-def test_the_scorer_judges_all_candidates_by_the_same_weights(toy_data):
-    """By labeling models of their own, a candidate that knows nothing can seem better than one that ranks well."""
-    new = toy.draw(400, random_state=3)
-    trained, not_trained = (fit("conf-auc", toy_data, max_epochs=epochs, learning_rate=0.05) for epochs in (40, 1))
-    scorer, judged = make_sar_scorer(), (new.X, new.labeled)
-    scores = [scorer(each, *judged, confidence=new.confidence) for each in (trained, not_trained)]
-    by_hand = [
-        sar_auc(new.labeled, each.decision_function(new.X), new.confidence, new.labeling_prob).unclipped
-        for each in (trained, not_trained)
-    ]
-    assert (scores[0] > scores[1]) == (by_hand[0] > by_hand[1])
-    other = fit("nnpu", toy_data, prior=0.2)  # has no labeling model, and needs none
-    assert np.isfinite(scorer(other, *judged, confidence=new.confidence))
-    plain = LogisticRegression().fit(toy_data.X, toy_data.labeled)
-    assert np.isfinite(scorer(plain, *judged, confidence=new.confidence))
-
-
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
-@pytest.mark.usefixtures("metadata_routing")
-def test_searches_and_pipelines_in_each_other_are_scored(toy_data):
-    scorer, nested = make_sar_scorer(), make_pipeline(make_pipeline(StandardScaler(), unskew.make("conf-auc", **QUICK)))
-    search = GridSearchCV(unskew.make("conf-auc", **QUICK), {"clip": [0.01, 0.1]}, scoring=scorer, cv=2)
-    for candidate in (nested, search):
-        scores = cross_val_score(
-            candidate, toy_data.X, toy_data.labeled, scoring=scorer, cv=2, params={"confidence": toy_data.confidence},
-            error_score="raise",
-        )  # fmt: skip
-        assert np.isfinite(scores).all()
-
-
-@pytest.mark.usefixtures("metadata_routing")
-def test_the_scorer_asks_the_forest_once_for_each_fold_of_a_search(toy_data, monkeypatch):
-    asked = []
-
-    def labeling(X, y, **options):
-        asked.append(len(X))
-        return 0.1 + 0.5 * (X[:, 0] > 0)  # in place of the forest, whose answers are tested above
-
-    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", labeling)
-    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", {})
-    X = toy_data.X.astype(np.float32)
-    search = GridSearchCV(
-        unskew.make("conf-auc", **QUICK), {"max_epochs": [1, 2, 6]}, scoring=make_sar_scorer(), cv=2, refit=False
-    )
-    search.fit(X, toy_data.labeled, confidence=toy_data.confidence)
-    assert len(asked) == 2
-    # Other features, or the same with other labels, are other rows.
-    ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
-    labels = toy_data.labeled, toy_data.labeled[::-1]
-    scores = [scorer(ranker, X, y, confidence=np.full(len(X), 0.5)) for X in (toy_data.X, -toy_data.X) for y in labels]
-    assert len(asked) == 6
-    assert len(set(scores)) == 4
-
-
-def test_the_scorer_keeps_only_the_last_answers(toy_data, monkeypatch):
-    kept = {}
-    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", lambda X, y, **_: np.full(len(y), 0.5))
-    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", kept)
-    ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
-    for shift in range(MOST_KEPT + 2):
-        scorer(ranker, toy_data.X + shift, toy_data.labeled, confidence=toy_data.confidence)
-        newest = list(kept)[-1]
-    assert len(kept) == MOST_KEPT
-    assert newest in kept
-
-
-def test_the_scorer_takes_the_scenario_of_what_it_scores(toy_data):
-    ranker = fit("conf-auc", toy_data, scenario="two-sample")
-    judged = ranker, toy_data.X, toy_data.labeled
-    score = make_sar_scorer()(*judged, confidence=toy_data.confidence)
-    assert score == make_sar_scorer(scenario="two-sample")(*judged, confidence=toy_data.confidence)
-    with pytest.raises(ValueError, match="must have the same scenario, but the scorer's is 'one-sample'"):
-        make_sar_scorer(scenario="one-sample")(*judged, confidence=toy_data.confidence)
-    with pytest.raises(ValueError, match="the two-sample scorer needs labeling=None"):
-        make_sar_scorer(labeling=ranker)(*judged, confidence=toy_data.confidence)
-
-
-@pytest.mark.parametrize("wrong", [{"clip": 5}, {"clip": "x"}, {"clip": -1}, {"labeling": "x"}, {"scenario": "three"}])
-def test_a_wrong_scorer_is_refused_when_it_is_made(wrong):
-    with pytest.raises((TypeError, ValueError), match=f"{next(iter(wrong))} must be"):
-        make_sar_scorer(**wrong)
 
 
 def test_score_is_the_auc_against_true_classes(toy_data):

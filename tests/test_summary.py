@@ -1,23 +1,19 @@
-"""Summaries of results: statistics by hand, the paper's numbers, tables, pictures and the page of results."""
+"""Summaries of results: statistics by hand, tables and pictures."""
 
-import importlib.util
-import json
 import math
 import re
 import sys
-from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from made_up_rows import rows_of, small
 from unskew.errors import MissingExtra
 from unskew.experiments.plans import CLIPS, NINE, NOISE, PLANS, POWERS, PRIORS, SIX, Plan
 from unskew.experiments.summary import (
     draw,
     on_datasets_of,
-    published,
     summarize,
     to_latex,
     to_markdown,
@@ -29,36 +25,6 @@ from unskew.experiments.summary.figures import pictures
 from unskew.experiments.summary.latex import escaped
 from unskew.experiments.summary.records import MISSING
 from unskew.experiments.summary.statistics import Mean, mean_of, paired_p_value, standard_errors_apart, standing
-
-ROOT = Path(__file__).parents[1]
-PAPER = ROOT.parent / "shared" / "paper.tex"
-LIKE_PAPER = ("mnist", "fmnist", "diabetes-2015")
-
-
-def rows_of(plan, auc=lambda setting, rng: 0.7 + setting.prior + 0.01 * rng.normal()):
-    """A row for every setting, with made-up results."""
-    rng = np.random.RandomState(0)
-    extras = {
-        "best_epoch": 3,
-        "epochs": 9,
-        "n_labeled": 5,
-        "n_train": 50,
-        "versions": {"v": "1"},
-        "machine": {"m": "x"},
-    }
-    rows = []
-    for setting in plan.settings():
-        lent = setting.method in ("conf-auc", "no-conf", "pg")
-        row = {"auc": auc(setting, rng), "seconds": 2.0 + setting.seed, "labeling_seconds": 10.0 * lent, **extras}
-        weights = {"weights": [0.5, 1.0, 2.0, 20.0]} if setting.method == "conf-auc" else {}
-        rows.append({**asdict(setting), **row, **weights})
-    return rows
-
-
-def small(name, datasets=LIKE_PAPER, seeds=3):
-    """A plan on few data sets and seeds."""
-    plan = PLANS[name]
-    return plan.only(datasets=plan.datasets if name == "table-human" else datasets, seeds=seeds)
 
 
 def entries(summary, title, table=0):
@@ -134,110 +100,6 @@ def test_difference_in_standard_errors_by_hand():
     assert standard_errors_apart(ours, 0.89, None) == pytest.approx(0.01 / math.sqrt(0.02**2 / 20 + 0.02**2 / 40))
     assert standard_errors_apart(Mean(0.9, 0.02, {0.1: 5, 0.2: 0}), 0.89, 0.03) is None
     assert standard_errors_apart(Mean(0.9, math.nan, {0.1: 1}), 0.89, 0.03) is None
-
-
-# The paper's numbers.
-
-
-@pytest.mark.parametrize(
-    ("plan", "count"),
-    [
-        *((name, 6 * 9) for name in ("table1", "table1-std", "c005", "c015", "confidence-bias")),
-        ("table-human", 2 * 9),
-        ("lbe", 6 * 2),
-        ("times", 9 + 3),
-        ("noisy-confidence", 6 * 6),
-        ("clipping", 6 * 5),
-        ("noisy-labeling", 6 * 5),
-        ("weights", 2),
-        ("prior", 0),
-    ],
-)
-def test_every_number_of_a_table_is_there(plan, count):
-    assert len(published(plan)) == count
-    if plan not in ("times", "weights"):
-        assert all(0.3 < each.value < 1 for each in published(plan).values())
-    assert all((each.std is not None) == plan.startswith("table1") for each in published(plan).values())
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_the_papers_numbers_are_found_by_the_plans_own_columns(name):
-    plan = PLANS[name]
-    values = [format(value, "g") for each in plan.variants.values() for value in each] or [""]
-    keys = {(data, method, value) for data in plan.datasets for method in plan.methods for value in values}
-    keys |= {(data, method, "") for data in plan.datasets for method in plan.extra}
-    plain = {key for key in published(name) if key[2] not in ("full", "smallest", "largest")}
-    assert plain == (keys if plain else set())
-
-
-def printed_tables(label):
-    """Headers and lines of the tables under a label of the paper, without what only makes them look nice."""
-    text = PAPER.read_text()
-    start = text.index(f"\\label{{{label}}}")
-    body = text[start : text.index("\\end{table*}", start)]
-    for content in re.findall(r"\\begin\{tabular\}\{[^}]*\}(.*?)\\end\{tabular\}", body, re.DOTALL):
-        plain = re.sub(r"\\(?:multicolumn\{1\}\{c\}|bf|textbf)\{([^}]*)\}", r"\1", content)
-        plain = re.sub(r"\\hline|\$|\\tau=", "", plain)
-        lines = [[cell.strip() for cell in line.split("&")] for line in plain.split("\\\\")]
-        header, *rest = (line for line in lines if len(line) > 1)
-        yield header[1:], {line[0]: line[1:] for line in rest if not line[0].startswith("\\#")}
-
-
-def printed(label):
-    """Numbers under a label by title of line and column."""
-    return {
-        (line, column): cell
-        for header, lines in printed_tables(label)
-        for line, cells in lines.items()
-        for column, cell in zip(header, cells, strict=True)
-    }
-
-
-PRINTED = ("Ours", "w/oConf", "NTC", "nnPU", "PUAUC", "PUSB", "PG", "Pconf", "NPU", "LBE")
-TITLES = dict(zip(PRINTED, (*NINE, "lbe"), strict=True))
-needs_paper = pytest.mark.skipif(not PAPER.exists(), reason="the paper's source is not beside the repository")
-
-
-@needs_paper
-@pytest.mark.parametrize(
-    ("plan", "label"),
-    [
-        ("table1", "result_all_std"),
-        ("table-human", "result_cifar10h"),
-        ("c005", "tab:c005"),
-        ("c015", "tab:c015"),
-        ("confidence-bias", "result_conf_dep"),
-        ("noisy-confidence", "result_noisy"),
-        ("clipping", "table:clipping"),
-        ("noisy-labeling", "result_noisy_u"),
-    ],
-)
-def test_numbers_are_those_printed(plan, label):
-    def key(line, column):
-        method = TITLES.get(column, "conf-auc")
-        return line.lower(), method, "" if column in TITLES else format(float(column), "g")
-
-    def number(cell):
-        value, _, std = cell.rstrip(")").partition("(")
-        return float(value), float(std) if std else None
-
-    found = {key(*place): number(cell) for place, cell in printed(label).items()}
-    assert found == {place: (each.value, each.std) for place, each in published(plan).items()}
-
-
-@needs_paper
-def test_numbers_printed_another_way():
-    table1 = {(line.lower(), TITLES[column], ""): float(cell) for (line, column), cell in printed("result_all").items()}
-    assert table1 == {place: each.value for place, each in published("table1").items()}
-    lbe = {(column.lower(), TITLES[line], ""): float(cell) for (line, column), cell in printed("table:lbe").items()}
-    assert lbe == {place: each.value for place, each in published("lbe").items()}
-    times = {("mnist", TITLES[column], ""): float(cell) for (_, column), cell in printed("table:comptime").items()}
-    sentence = re.search(r"were \$([\d.]+)\$, \$([\d.]+)\$, and \$([\d.]+)\$, respectively", PAPER.read_text())
-    owners = zip(("conf-auc", "no-conf", "pg"), sentence.groups(), strict=True)
-    full = {("mnist", method, "full"): float(number) for method, number in owners}
-    assert times | full == {place: each.value for place, each in published("times").items()}
-    ends = re.search(r"ranged from around \$([\d.]+)\$ to about \$([\d.]+)\$", PAPER.read_text())
-    assert [float(each) for each in ends.groups()] == [each.value for each in published("weights").values()]
 
 
 # Tables.
@@ -520,58 +382,3 @@ def test_methods_beside_the_variants_of_a_plan_stay_there_unless_they_were_varie
     wide = with_all_rows(part, rows_of(varied))
     assert (wide.methods, wide.extra) == (("conf-auc", "no-conf"), ())
     assert with_all_rows(plan, rows_of(part)).extra == ("no-conf",)
-
-
-@pytest.fixture(scope="module")
-def results_page():
-    spec = importlib.util.spec_from_file_location("results_page", ROOT / "docs" / "results_page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_page_of_results_is_what_the_rows_say(results_page):
-    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    assert results_page.page() == text, "run: python docs/results_page.py"
-    for picture in re.findall(r"\]\((results/.*?\.png)\)", text):
-        assert (ROOT / "docs" / picture).exists(), "run: python docs/results_page.py"
-
-
-def test_page_with_commands_and_analysis(results_page, tmp_path):
-    plan = small("clipping", datasets=("mnist",), seeds=2)
-    rows = rows_of(plan, lambda setting, rng: 0.8 + setting.clip)
-    (tmp_path / "clipping.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "commands.txt").write_text("unskew reproduce clipping --dataset mnist\n")
-    note = "{{mnist conf-auc=0.1}} is {{mnist conf-auc=0.1 - conf-auc=0.05}} more, {{mnist conf-auc=0.1 - paper}}."
-    (tmp_path / "clipping.md").write_text(note)
-    text = results_page.page(tmp_path, tmp_path)
-    assert "```\nunskew reproduce clipping --dataset mnist\n```" in text
-    assert "0.9000 is +0.0500 more, +0.0005." in text
-    assert "- m x" in text
-    assert "## clipping" in text
-    assert "## table1" not in text
-    for wrong in ("{{mnist conf}}", "{{cifar conf-auc}}"):
-        (tmp_path / "clipping.md").write_text(wrong)
-        with pytest.raises(ValueError, match="there (is|are) no"):
-            results_page.page(tmp_path, tmp_path)
-
-
-def test_page_with_the_study_of_open_choices(results_page, tmp_path):
-    lines = [
-        "dataset,method,choice,draws,auc,difference,error",
-        "mnist,ntc,as in the experiments,4,0.84,0,0",
-        "mnist,ntc,weights of the last epoch,4,0.86,0.02,0.003",
-    ]
-    (tmp_path / "choices").mkdir()
-    (tmp_path / "choices" / "mnist.csv").write_text("\n".join(lines))
-    (tmp_path / "choices" / "machine.csv").write_text("file\nmnist.csv\n")
-    (tmp_path / "paper_choices.md").write_text("The epoch matters.")
-    text = results_page.page(tmp_path, tmp_path)
-    for line in (
-        "| Mnist, 4 draws | NTC |",
-        "| as in the experiments | 0.8400 |",
-        "| weights of the last epoch | 0.8600 (+0.020 ± 0.003) |",
-        "| paper | 0.8575 |",
-        "The epoch matters.",
-    ):
-        assert f"\n{line}\n" in text
