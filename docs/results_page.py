@@ -135,12 +135,12 @@ def choices_table(rows: list[dict[str, str]]) -> str:
     dataset, draws = rows[0]["dataset"], rows[0]["draws"]
     methods, choices = (list(dict.fromkeys(row[name] for row in rows)) for name in ("method", "choice"))
     entries = {(row["choice"], row["method"]): choice_entry(row) for row in rows}
-    numbers = published("table1")
+    papers = [published("table1").get((dataset, name, "")) for name in methods]
     lines = [
         [f"{dataset_title(dataset)}, {draws} draws", *(ranker_class(name).table_name for name in methods)],
         ["---", *("---:" for _ in methods)],
         *([choice, *(entries[choice, name] for name in methods)] for choice in choices),
-        ["paper", *(f"{numbers[dataset, name, ''].value:.4f}" for name in methods)],
+        ["paper", *(f"{known.value:.4f}" if known else "–" for known in papers)],
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

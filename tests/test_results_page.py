@@ -52,8 +52,10 @@ def test_page_with_the_study_of_open_choices(results_page, tmp_path):
         "mnist,ntc,as in the experiments,4,0.84,0,0",
         "mnist,ntc,weights of the last epoch,4,0.86,0.02,0.003",
     ]
+    without_paper = [line.replace("mnist", "digits") for line in lines]
     (tmp_path / "choices").mkdir()
     (tmp_path / "choices" / "mnist.csv").write_text("\n".join(lines))
+    (tmp_path / "choices" / "digits.csv").write_text("\n".join(without_paper))
     (tmp_path / "choices" / "machine.csv").write_text("file\nmnist.csv\n")
     (tmp_path / "paper_choices.md").write_text("The epoch matters.")
     text = results_page.page(tmp_path, tmp_path)
@@ -62,6 +64,8 @@ def test_page_with_the_study_of_open_choices(results_page, tmp_path):
         "| as in the experiments | 0.8400 |",
         "| weights of the last epoch | 0.8600 (+0.020 ± 0.003) |",
         "| paper | 0.8575 |",
+        "| Digits, 4 draws | NTC |",
+        "| paper | – |",
         "The epoch matters.",
     ):
         assert f"\n{line}\n" in text

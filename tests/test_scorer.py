@@ -118,11 +118,12 @@ def test_the_scorer_keeps_only_the_last_answers(toy_data, monkeypatch):
     monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", lambda X, y, **_: np.full(len(y), 0.5))
     monkeypatch.setattr("unskew.metrics.scorer._forest_probs", kept)
     ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
+    keys = []
     for shift in range(MOST_KEPT + 2):
         scorer(ranker, toy_data.X + shift, toy_data.labeled, confidence=toy_data.confidence)
-        newest = list(kept)[-1]
-    assert len(kept) == MOST_KEPT
-    assert newest in kept
+        keys.append(list(kept)[-1])
+    assert len(set(keys)) == MOST_KEPT + 2
+    assert list(kept) == keys[2:]
 
 
 def test_the_scorer_takes_the_scenario_of_what_it_scores(toy_data):

@@ -63,13 +63,9 @@ def _below_one(margin: Tensor) -> Tensor:
     return torch.clamp(1 - margin, min=0)
 
 
-_MINUS = torch.tensor(-1.0)
-_sigmoid_slope = torch.ops.aten.sigmoid_backward
-"""``_sigmoid_slope(factor, value)``: the factor times value times 1 - value, in one pass over the matrix of pairs."""
-
 zero_one = Surrogate("zero_one", True, _zero_one, lambda z, _loss: torch.zeros_like(z))
 """1 below zero, 0 above, 1/2 at zero: the loss inside Eq. (2). Its slope is zero, so it measures but cannot train."""
-sigmoid = Surrogate("sigmoid", True, lambda z: torch.neg(z).sigmoid_(), lambda _z, loss: _sigmoid_slope(_MINUS, loss))
+sigmoid = Surrogate("sigmoid", True, lambda z: torch.sigmoid(-z), lambda _z, loss: (loss - 1).mul_(loss))
 """1 / (1 + e^z): the paper's choice."""
 ramp = Surrogate("ramp", True, lambda z: torch.clamp((1 - z) / 2, 0, 1), _ramp_slope)
 """(1 - z) / 2, clipped to [0, 1]."""
