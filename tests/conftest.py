@@ -8,6 +8,7 @@ from hypothesis import settings
 import unskew
 from real_data import NO_DATA, real_data_folder
 from unskew.datasets import toy
+from unskew.datasets._registry import _entries
 
 settings.register_profile("no clock", deadline=None)  # how long an example takes says more of the machine than of us
 settings.load_profile("no clock")
@@ -45,3 +46,10 @@ def real_data(monkeypatch):
         pytest.skip(NO_DATA)
     monkeypatch.setenv("UNSKEW_DATA", str(folder))
     return folder
+
+
+@pytest.fixture
+def own_registered(monkeypatch):
+    """What a test registers is forgotten after it."""
+    monkeypatch.setattr("unskew.rankers._registered", {})
+    monkeypatch.setattr("unskew.datasets._registry._entries", dict(_entries))
