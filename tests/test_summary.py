@@ -165,6 +165,15 @@ def test_incomplete_entries_are_marked_and_told():
     assert apart["PUSB"].text != MISSING
 
 
+def test_lines_that_lack_the_same_are_told_together():
+    plan = small("prior", datasets=("mnist", "fmnist"))
+    short = [row for row in rows_of(plan) if row["prior"] != 0.1 or row["seed"] > 0]
+    assert "† all lines (0.1): 2 of 3 runs." in summarize(plan, short).notes
+    short = [row for row in rows_of(plan) if row["method"] not in ("npu", "ntc") or row["prior"] != 0.1 or row["seed"]]
+    told = [note for note in summarize(plan, short).notes if note.startswith("†")]
+    assert told == ["† Mnist, NTC; Mnist, NPU; Fmnist, NTC; Fmnist, NPU (0.1): 2 of 3 runs."]
+
+
 def test_one_run_each_is_not_tested():
     plan = small("table1", datasets=("mnist",), seeds=1).only(priors=[0.1])
     summary = summarize(plan, rows_of(plan))

@@ -149,7 +149,7 @@ def auc_notes(plan: Plan, results: list[Results]) -> list[str]:
         if any(any(standing(each.values, plan.priors).untested) for each in results):
             notes.append(f"{UNTESTED} fewer than two runs in common with the best of the line: not tested.")
     notes += _paper_notes(plan, results)
-    return notes + [note for each in results for note in partial_notes(dataset_title(each.dataset), each.by_title())]
+    return notes + partial_notes({dataset_title(each.dataset): each.by_title() for each in results})
 
 
 def _mean_note(plan: Plan) -> str:

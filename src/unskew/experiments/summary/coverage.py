@@ -17,14 +17,26 @@ def mark_of(mean: Mean, seeds: int) -> str:
     return DAGGER if any(count != seeds for count in mean.counts.values()) else ""
 
 
-def partial_notes(title: str, means: Mapping[str, Mean | None]) -> list[str]:
-    """A sentence for every kind of incomplete entry in the line of that title, with the columns where it occurs."""
+def partial_notes(lines: Mapping[str, Mapping[str, Mean | None]]) -> list[str]:
+    """A sentence for every kind of incomplete entry in these lines, with the lines and the columns where it occurs."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for title, means in lines.items():
+        for lack, columns in _lacks(means).items():
+            kinds.setdefault((lack, ", ".join(columns)), []).append(title)
+    return [
+        f"{DAGGER} {'all lines' if 1 < len(titles) == len(lines) else '; '.join(titles)} ({columns}): {lack}."
+        for (lack, columns), titles in kinds.items()
+    ]
+
+
+def _lacks(means: Mapping[str, Mean | None]) -> dict[str, list[str]]:
+    """What is lacking in a line, and in which of its columns."""
     seeds = most_seeds(means.values())
-    kinds: dict[str, list[str]] = {}
+    lacks: dict[str, list[str]] = {}
     for column, mean in means.items():
         if mean and mark_of(mean, seeds):
-            kinds.setdefault(_lack(mean, seeds), []).append(column)
-    return [f"{DAGGER} {title} ({', '.join(columns)}): {lack}." for lack, columns in kinds.items()]
+            lacks.setdefault(_lack(mean, seeds), []).append(column)
+    return lacks
 
 
 def _lack(mean: Mean, seeds: int) -> str:

@@ -112,8 +112,11 @@ def curve_notes(runs: Runs) -> list[str]:
     if plan.extra:
         names = ", ".join(method_title(each) for each in plan.extra)
         notes.append(f"{names} does not use the confidence: one result, the same at every {_AXES[plan.axis]}.")
-    for dataset in runs.datasets():
-        for method in _methods(plan):
-            points = {variant_key(value): mean for value, mean in points_of(runs, dataset, method).items()}
-            notes += partial_notes(f"{dataset_title(dataset)}, {method_title(method)}", points)
-    return notes
+    lines = {
+        f"{dataset_title(dataset)}, {method_title(method)}": {
+            variant_key(value): mean for value, mean in points_of(runs, dataset, method).items()
+        }
+        for dataset in runs.datasets()
+        for method in _methods(plan)
+    }
+    return notes + partial_notes(lines)

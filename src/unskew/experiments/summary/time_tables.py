@@ -32,10 +32,11 @@ def time_notes(runs: Runs) -> list[str]:
             "NPU trains nine networks, one for each of its weights 0.1 to 0.9, and its time is that of all nine; the "
             "paper's is about that of one."
         )
-    for dataset in runs.datasets():
-        means = {column.title: _mean(runs, dataset, column, _alone) for column in columns_of(runs.plan)}
-        notes += partial_notes(dataset_title(dataset), means)
-    return notes
+    lines = {
+        dataset_title(dataset): {column.title: _mean(runs, dataset, column, _alone) for column in columns_of(runs.plan)}
+        for dataset in runs.datasets()
+    }
+    return notes + partial_notes(lines)
 
 
 def _group(runs: Runs, dataset: str) -> tuple[Line, ...]:
