@@ -30,9 +30,9 @@ def write_method(path, score="logit", name="mine"):
     return path
 
 
-def reproduce(*arguments, folder, **environment):
+def reproduce(*arguments, folder):
     command = [sys.executable, "-m", "unskew", "reproduce", *arguments, "--out", str(folder)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
