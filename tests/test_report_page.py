@@ -1,152 +1,37 @@
-"""The pages: whole in themselves, readable by machines and people, and alive in a real browser."""
+"""The pages: whole in themselves, and readable by machines and people."""
 
 import html
-import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
-from chromium import Browser, find_chromium
-from unskew.datasets import toy
-from unskew.diagnostics import Finding, Shift
-from unskew.evidence import Risk, Training, gather_evidence, threshold_table
+from page_samples import KINDS, NASTY, Page, sample_card, sample_evidence, sample_methods, sample_pages
+from unskew.evidence import Risk, Training, threshold_table
 from unskew.report.comparison_page import Compared, comparison_page, recommend
 from unskew.report.interactive import embedded_json
-from unskew.report.model_page import ModelCard, model_page
+from unskew.report.model_page import model_page
 from unskew.report.svg import log_axis, nice_axis
 
-NASTY = "<script>alert(\"1\")</script> & 'co' </style>"
-VOID = {"meta", "link", "input", "br", "hr", "img"}
 
-
-class Page(HTMLParser):
-    """A page as its elements, with what they say."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.open, self.by_id = [], [], {}
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        element = {
-            "tag": tag,
-            "attributes": dict(attributes),
-            "text": "",
-            "parents": [each["tag"] for each in self.open],
-        }
-        self.elements.append(element)
-        if "id" in element["attributes"]:
-            assert element["attributes"]["id"] not in self.by_id
-            self.by_id[element["attributes"]["id"]] = element
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        if tag not in VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open[-1]["tag"] == tag, (tag, self.open[-1])
-        self.open.pop()
-
-    def handle_data(self, data):
-        for each in self.open:
-            each["text"] += data
-
-    def all(self, tag):
-        return [each for each in self.elements if each["tag"] == tag]
-
-    def json(self, name):
-        return json.loads(self.by_id[name]["text"])
-
-    def value(self, name):
-        return float(self.by_id[name]["attributes"]["data-value"])
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def evidence():
-    data = toy.draw(2500, random_state=0)
-    found = gather_evidence(
-        y=data.labeled,
-        score=data.X @ [1.0, 0.3],
-        confidence=data.confidence,
-        labeling_prob=data.labeling_prob,
-        clip=0.01,
-        scenario="one-sample",
-        X=data.X,
-        feature_names=["first", NASTY],
-    )
-    history = tuple(Risk(epoch, 1 / (epoch + 1), 1.2 / (epoch + 1)) for epoch in range(400))
-    threshold = (None, *(3.0 - 6 * each for each in found.curve.flagged[1:]))
-    return replace(
-        found,
-        curve=replace(found.curve, threshold=threshold),
-        score_training=Training(history, 211),
-        labeling_training=Training(history[:1], 0),
-        findings=(*found.findings, Finding("warning", "planted", f"A {NASTY} of 3 %.", f"Do {NASTY}.")),
-        shifts=(
-            *found.shifts,
-            Shift("opened", 18000.2, 18100.0, 18200.0, -0.4, "date"),
-            Shift("b=1", 0.1, 0.2, 0.3, -0.2, "share"),
-        ),
-    )
+    return sample_evidence()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def card():
-    return ModelCard(
-        title=f"Ranking of {NASTY}",
-        method="conf-auc",
-        method_summary="AUC maximization.",
-        parameters={"clip": 0.01, NASTY: NASTY},
-        data_facts=[("rows", "2,500"), (NASTY, NASTY)],
-        schema=[("first", "numeric", ""), (NASTY, "categorical", NASTY), ("id", "left out", "an identifier")],
-        left_out=[("id", "an identifier"), ("a" * 300, NASTY)],
-        versions={"unskew": "0.1"},
-        made="2030-01-02",
-    )
+    return sample_card()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def compared():
-    return [
-        Compared("conf-auc", "Ours", 0.923, 0.89, 0.951, 0.19, 41.0, 0.931),
-        Compared("no-conf", "w/oConf", 0.917, 0.88, 0.94, 0.19, 40.0, 0.928, -0.012, 0.004),
-        Compared("ntc", "NTC", 0.91, 0.87, 0.94, 0.19, 9.0, 0.905, -0.02, 0.001),
-        Compared("pconf", "Pconf", 0.62, 0.52, 0.71, 0.19, 130.0, 0.6, -0.4, -0.2),
-        Compared(NASTY, NASTY, float("nan"), 0.0, 1.0, None, None),
-    ]
+    return sample_methods()
 
 
-@pytest.fixture(scope="module")
-def pages(evidence, card, compared):
-    facts = [("rows", "2,500"), (NASTY, NASTY)]
-    return {
-        "model": model_page(card, evidence),
-        "bare": model_page(card, None),
-        "no estimate": model_page(card, replace(evidence, curve=None, estimate=replace(evidence.estimate, auc=None))),
-        "two-sample": model_page(
-            ModelCard("plain", "ntc"),
-            replace(
-                evidence,
-                scenario="two-sample",
-                estimate=replace(evidence.estimate, label_freq=None),
-                shifts=(),
-                score_training=None,
-                labeling_training=None,
-            ),
-        ),
-        "comparison": comparison_page(f"Methods for {NASTY}", facts, compared, recommend(compared), f"Right: {NASTY}"),
-        "one method": comparison_page("One", [], compared[:1], recommend(compared[:1])),
-    }
-
-
-KINDS = ["model", "bare", "no estimate", "two-sample", "comparison", "one method"]
+@pytest.fixture
+def pages():
+    return sample_pages()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -353,178 +238,3 @@ def test_ticks_of_logarithmic_axes():
     assert list(log_axis(0.15, 30, "").ticks) == pytest.approx([0.2, 0.5, 1, 2, 5, 10, 20])
     assert list(log_axis(0.05, 500, "").ticks) == pytest.approx([0.1, 1, 10, 100])
     assert len(log_axis(2.85, 3.15, "").ticks) >= 2
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium here: the pages are not driven in a browser")
-    with Browser(program, tmp_path_factory.mktemp("profile")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def files(pages, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    for kind, text in pages.items():
-        (folder / f"{kind}.html").write_text(text, encoding="utf-8")
-    return folder
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_browser_loads_the_page_without_complaint_or_request(browser, files, kind):
-    browser.show_as(1200)
-    browser.open(files / f"{kind}.html")
-    assert browser.requests == [(files / f"{kind}.html").resolve().as_uri()]
-    assert browser.complaints == []
-
-
-ROW = """(() => {
-  const read = (name) => Number(document.getElementById("chosen-" + name).dataset.value);
-  const dot = document.querySelector("#roc .chosen");
-  return {
-    flagged: read("flagged"), rows: read("rows"), precision: read("precision"), recall: read("recall"),
-    fpr: read("fpr"), score: read("score"), text: document.getElementById("chosen").innerText,
-    said: document.getElementById("cut").getAttribute("aria-valuetext"),
-    dot: [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))],
-  };
-})()"""
-MOVE = """(() => {
-  const slider = document.getElementById("cut");
-  slider.value = %d;
-  slider.dispatchEvent(new Event("input", { bubbles: true }));
-})()"""
-
-
-def test_browser_slider_changes_the_row_to_the_numbers_of_the_evidence(browser, files, evidence):
-    browser.open(files / "model.html")
-    assert browser.run("document.getElementById('control').hidden") is False
-    assert float(browser.run("document.getElementById('auc').dataset.value")) == evidence.estimate.auc
-    assert browser.run("JSON.parse(document.getElementById('evidence').textContent)") == evidence.to_json()
-    before = browser.run(ROW)
-    curve = evidence.curve
-    first = int(browser.run("document.getElementById('cut').min"))
-    assert curve.flagged[first] * evidence.n_ranked >= 10
-    for place in (first, first + 20, len(curve.flagged) - 1):
-        browser.run(MOVE % place)
-        row = browser.run(ROW)
-        assert row["flagged"] == curve.flagged[place]
-        assert row["rows"] == round(curve.flagged[place] * evidence.n_ranked)
-        assert (row["precision"], row["recall"], row["fpr"]) == (
-            curve.precision[place],
-            curve.tpr[place],
-            curve.fpr[place],
-        )
-        assert row["score"] == pytest.approx(curve.threshold[place])
-        assert row["text"] != before["text"]
-        assert "flagged, precision" in row["said"]
-        # The mark lies on the curve: 0 at the left and bottom of the plot, 1 at the right and top.
-        assert row["dot"][0] == pytest.approx(70 + (420 - 24 - 70) * curve.fpr[place])
-        assert row["dot"][1] == pytest.approx(252 - (252 - 14) * curve.tpr[place])
-    assert browser.complaints == []
-
-
-def test_browser_first_row_is_the_static_one(browser, files, pages):
-    static = Page(pages["model"])
-    browser.open(files / "model.html")
-    for name in ("flagged", "rows", "precision", "recall", "fpr", "score"):
-        element = static.by_id[f"chosen-{name}"]
-        assert browser.run(f"document.getElementById('chosen-{name}').textContent") == element["text"]
-        assert static.value(f"chosen-{name}") == float(
-            browser.run(f"document.getElementById('chosen-{name}').dataset.value")
-        )
-
-
-def test_browser_shows_values_under_the_pointer_and_a_click_cuts_there(browser, files):
-    browser.show_as(1200)
-    browser.open(files / "model.html")
-    box = browser.run(
-        "(() => { const chart = document.getElementById('precision-recall'); chart.scrollIntoView({block: 'center'});"
-        " const box = chart.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
-    )
-    x, y = round(box[0] + 0.5 * box[2]), round(box[1] + 0.3 * box[3])
-    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-    tip = browser.run("[...document.querySelectorAll('.tip')].filter((tip) => !tip.hidden).map((tip) => tip.innerText)")
-    assert len(tip) == 1
-    assert re.fullmatch(r"flagged .*\nprecision .*\nrecall .*\nfalse positives .*", tip[0])
-    before = browser.run(ROW)
-    for kind in ("mousePressed", "mouseReleased"):
-        browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-    after = browser.run(ROW)
-    assert after["recall"] != before["recall"]
-    shown = tip[0].splitlines()[2].removeprefix("recall ")
-    assert browser.run("document.getElementById('chosen-recall').textContent") == shown
-
-
-def test_browser_arrow_keys_move_the_slider(browser, files):
-    browser.open(files / "model.html")
-    browser.run("document.getElementById('cut').focus()")
-    before = browser.run(ROW)
-    for kind in ("keyDown", "keyUp"):
-        browser.call("Input.dispatchKeyEvent", type=kind, key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
-    assert browser.run(ROW)["flagged"] > before["flagged"]
-
-
-def test_browser_without_scripts_shows_the_same_without_the_slider(browser, files, evidence):
-    browser.open(files / "model.html", scripts=False)
-    try:
-        hidden = browser.call("DOM.getDocument", depth=0)["root"]["nodeId"]
-        control = browser.call("DOM.querySelector", nodeId=hidden, selector="#control")["nodeId"]
-        assert "hidden" in browser.call("DOM.getAttributes", nodeId=control)["attributes"]
-        row = browser.call("DOM.querySelector", nodeId=hidden, selector="#chosen-precision")["nodeId"]
-        assert "data-value" in browser.call("DOM.getAttributes", nodeId=row)["attributes"]
-    finally:
-        browser.call("Emulation.setScriptExecutionDisabled", value=False)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("width", [320, 390, 1200])
-def test_browser_page_itself_never_scrolls_sideways(browser, files, kind, width):
-    browser.show_as(width, mobile=width < 500)
-    browser.open(files / f"{kind}.html")
-    assert browser.run("document.documentElement.scrollWidth") <= width
-    wide = browser.run(
-        """[...document.querySelectorAll("main *")]
-        .filter((each) => !each.closest(".scroll, svg, [hidden]"))
-        .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
-        .map((each) => each.outerHTML.slice(0, 80))"""
-    )
-    assert wide == []
-
-
-CONTRAST = """(() => {
-  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => {
-    const part = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  };
-  const behind = (element) => {
-    for (let each = element; each; each = each.parentElement) {
-      const color = channels(getComputedStyle(each).backgroundColor);
-      if (color.length === 3 || color[3] > 0) return color;
-    }
-    return [255, 255, 255];
-  };
-  const poor = [];
-  for (const element of document.querySelectorAll("body *")) {
-    const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-    if (!text || element.closest("script, title, [hidden]")) continue;
-    const style = getComputedStyle(element);
-    const front = light(channels(element.closest("svg") ? style.fill : style.color));
-    const back = light(behind(element));
-    const ratio = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
-    if (ratio < 4.5) poor.push([ratio, element.outerHTML.slice(0, 80)]);
-  }
-  return poor;
-})()"""
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("kind", ["model", "comparison"])
-def test_browser_text_stands_out_from_its_background(browser, files, kind, dark):
-    browser.show_as(1200, dark=dark)
-    browser.open(files / f"{kind}.html")
-    background = browser.run("getComputedStyle(document.body).backgroundColor")
-    assert (background == "rgb(13, 17, 23)") == dark
-    assert browser.run(CONTRAST) == []

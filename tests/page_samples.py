@@ -1,0 +1,142 @@
+"""Pages of every kind for tests, with names that would break a careless page, and a reader of their elements."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+from unskew.datasets import toy
+from unskew.diagnostics import Finding, Shift
+from unskew.evidence import Risk, Training, gather_evidence
+from unskew.report.comparison_page import Compared, comparison_page, recommend
+from unskew.report.model_page import ModelCard, model_page
+
+NASTY = "<script>alert(\"1\")</script> & 'co' </style>"
+VOID = {"meta", "link", "input", "br", "hr", "img"}
+KINDS = ["model", "bare", "no estimate", "two-sample", "comparison", "one method"]
+
+
+class Page(HTMLParser):
+    """A page as its elements, with what they say."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.by_id = [], [], {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        element = {
+            "tag": tag,
+            "attributes": dict(attributes),
+            "text": "",
+            "parents": [each["tag"] for each in self.open],
+        }
+        self.elements.append(element)
+        if "id" in element["attributes"]:
+            assert element["attributes"]["id"] not in self.by_id
+            self.by_id[element["attributes"]["id"]] = element
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open[-1]["tag"] == tag, (tag, self.open[-1])
+        self.open.pop()
+
+    def handle_data(self, data):
+        for each in self.open:
+            each["text"] += data
+
+    def all(self, tag):
+        return [each for each in self.elements if each["tag"] == tag]
+
+    def json(self, name):
+        return json.loads(self.by_id[name]["text"])
+
+    def value(self, name):
+        return float(self.by_id[name]["attributes"]["data-value"])
+
+
+@cache
+def sample_evidence():
+    data = toy.draw(2500, random_state=0)
+    found = gather_evidence(
+        y=data.labeled,
+        score=data.X @ [1.0, 0.3],
+        confidence=data.confidence,
+        labeling_prob=data.labeling_prob,
+        clip=0.01,
+        scenario="one-sample",
+        X=data.X,
+        feature_names=["first", NASTY],
+    )
+    history = tuple(Risk(epoch, 1 / (epoch + 1), 1.2 / (epoch + 1)) for epoch in range(400))
+    threshold = (None, *(3.0 - 6 * each for each in found.curve.flagged[1:]))
+    return replace(
+        found,
+        curve=replace(found.curve, threshold=threshold),
+        score_training=Training(history, 211),
+        labeling_training=Training(history[:1], 0),
+        findings=(*found.findings, Finding("warning", "planted", f"A {NASTY} of 3 %.", f"Do {NASTY}.")),
+        shifts=(
+            *found.shifts,
+            Shift("opened", 18000.2, 18100.0, 18200.0, -0.4, "date"),
+            Shift("b=1", 0.1, 0.2, 0.3, -0.2, "share"),
+        ),
+    )
+
+
+@cache
+def sample_card():
+    return ModelCard(
+        title=f"Ranking of {NASTY}",
+        method="conf-auc",
+        method_summary="AUC maximization.",
+        parameters={"clip": 0.01, NASTY: NASTY},
+        data_facts=[("rows", "2,500"), (NASTY, NASTY)],
+        schema=[("first", "numeric", ""), (NASTY, "categorical", NASTY), ("id", "left out", "an identifier")],
+        left_out=[("id", "an identifier"), ("a" * 300, NASTY)],
+        versions={"unskew": "0.1"},
+        made="2030-01-02",
+    )
+
+
+@cache
+def sample_methods():
+    return [
+        Compared("conf-auc", "Ours", 0.923, 0.89, 0.951, 0.19, 41.0, 0.931),
+        Compared("no-conf", "w/oConf", 0.917, 0.88, 0.94, 0.19, 40.0, 0.928, -0.012, 0.004),
+        Compared("ntc", "NTC", 0.91, 0.87, 0.94, 0.19, 9.0, 0.905, -0.02, 0.001),
+        Compared("pconf", "Pconf", 0.62, 0.52, 0.71, 0.19, 130.0, 0.6, -0.4, -0.2),
+        Compared(NASTY, NASTY, float("nan"), 0.0, 1.0, None, None),
+    ]
+
+
+@cache
+def sample_pages():
+    evidence, card, compared = sample_evidence(), sample_card(), sample_methods()
+    facts = [("rows", "2,500"), (NASTY, NASTY)]
+    return {
+        "model": model_page(card, evidence),
+        "bare": model_page(card, None),
+        "no estimate": model_page(card, replace(evidence, curve=None, estimate=replace(evidence.estimate, auc=None))),
+        "two-sample": model_page(
+            ModelCard("plain", "ntc"),
+            replace(
+                evidence,
+                scenario="two-sample",
+                estimate=replace(evidence.estimate, label_freq=None),
+                shifts=(),
+                score_training=None,
+                labeling_training=None,
+            ),
+        ),
+        "comparison": comparison_page(f"Methods for {NASTY}", facts, compared, recommend(compared), f"Right: {NASTY}"),
+        "one method": comparison_page("One", [], compared[:1], recommend(compared[:1])),
+    }
