@@ -6,7 +6,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import DataConversionWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import unskew
@@ -23,6 +27,20 @@ OPTIONS = {"n_folds": 2, "random_state": 0, "labeling": DecisionTreeClassifier(m
 
 def honest(X=X, y=Y, confidence=R, **options):
     return out_of_fold(RANKER, X, y, confidence, **{**OPTIONS, **options})
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_sparse_features_of_any_kind(kind):
+    found = honest(X=getattr(sparse, f"{kind}_array")(X))
+    np.testing.assert_allclose(found.score, honest().score)
+
+
+def test_the_seed_reaches_a_classifier_inside_a_pipeline():
+    forest = make_pipeline(StandardScaler(), RandomForestClassifier(5))
+    first, second = (honest(labeling=forest).labeling_prob for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, honest(labeling=forest, random_state=1).labeling_prob)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,15 @@
 import copy
+import sys
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,7 +19,7 @@ from conftest import QUICK
 from unskew import modelfile
 from unskew.datasets import toy
 from unskew.errors import LabelingNotSavedWarning, ModelFileError, TooFewLabeled
-from unskew.labeling import CrossFittedLabeling, LabelingNetwork
+from unskew.labeling import CrossFittedLabeling, LabelingNetwork, _data_frame
 
 
 def fit(data, **parameters):
@@ -42,10 +46,18 @@ def test_the_network_learns_the_true_labeling_probability():
 
 @pytest.mark.parametrize(
     "classifier",
-    [LogisticRegression(), RandomForestClassifier(20), make_pipeline(StandardScaler(), LogisticRegression())],
+    [
+        LogisticRegression(),
+        RandomForestClassifier(20),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), RandomForestClassifier(20)),
+    ],
 )
 def test_any_classifier_may_estimate_it_and_is_seeded(classifier, toy_data):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
     first, second = fit(toy_data, labeling=classifier), fit(toy_data, labeling=classifier)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert not [name for name, value in first.labeling_.get_params().items() if "random_state" in name and not value]
     np.testing.assert_array_equal(first.decision_function(toy_data.X), second.decision_function(toy_data.X))
     assert type(first.labeling_) is type(classifier)
     assert first.labeling_ is not classifier
@@ -66,6 +78,10 @@ def test_a_fitted_one_is_used_as_it_is(toy_data):
     # A clone of the ranker refits a classifier, as scikit-learn's clones do, but keeps a lent network.
     kept = clone(unskew.make("conf-auc", labeling=ntc.labeling_, **QUICK))
     np.testing.assert_array_equal(kept.labeling.predict_proba(toy_data.X), ntc.labeling_.predict_proba(toy_data.X))
+    frozen = clone(unskew.make("conf-auc", labeling=FrozenEstimator(lent), **QUICK))
+    new = toy.draw(200, random_state=1)
+    frozen.fit(new.X, new.labeled, confidence=new.confidence)
+    np.testing.assert_array_equal(frozen.labeling_.coef_, coefficients)
 
 
 def test_a_classifier_fitted_on_a_data_frame_gets_its_column_names(toy_data):
@@ -77,6 +93,23 @@ def test_a_classifier_fitted_on_a_data_frame_gets_its_column_names(toy_data):
         frame, toy_data.labeled, confidence=toy_data.confidence
     )
     np.testing.assert_allclose(ranker.labeling_prob(frame), lent.predict_proba(frame)[:, 1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_a_classifier_may_choose_columns_by_their_names(crossfit, toy_data, monkeypatch):
+    import pandas as pd
+
+    frame = pd.DataFrame(toy_data.X, columns=["a", "b"])
+    chooser = make_pipeline(ColumnTransformer([("scaled", StandardScaler(), ["b"])]), LogisticRegression())
+    by_name = unskew.make("conf-auc", labeling=chooser, crossfit=crossfit, **QUICK)
+    by_name.fit(frame, toy_data.labeled, confidence=toy_data.confidence)
+    prob = by_name.labeling_prob(frame)
+    np.testing.assert_array_equal(prob, by_name.labeling_prob(frame.assign(a=0.0)))
+    assert list(by_name.labeling_.feature_names_in_) == ["a", "b"]
+    by_name.fit(pl.DataFrame(toy_data.X, schema=["a", "b"]), toy_data.labeled, confidence=toy_data.confidence)
+    np.testing.assert_array_equal(by_name.labeling_prob(frame), prob)
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as where it is not installed
+    assert _data_frame(toy_data.X, ["a", "b"]).equals(pl.DataFrame(toy_data.X, schema=["a", "b"]))
 
 
 class Memory(LogisticRegression):

@@ -176,7 +176,7 @@ def test_the_prior_is_shown_where_it_was_given_or_confidence_was(name, toy_data)
 
 
 def test_a_prior_below_the_share_of_labeled_is_refused(toy_data):
-    with pytest.raises(ValueError, match=r"at least the share of labeled instances, 0\.075, .*but it is 0\.01"):
+    with pytest.raises(ValueError, match=r"at least the share of labeled instances, 0\.07333, .*but it is 0\.01"):
         fit("conf-auc", toy_data, prior=0.01)
     assert fit("conf-auc", toy_data, prior=0.01, scenario="two-sample").prior_ == 0.01
 

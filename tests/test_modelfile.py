@@ -98,6 +98,51 @@ def test_a_lent_network_of_another_kind_comes_back(toy_data, tmp_path):
     np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
 
 
+def test_a_lent_network_of_another_callable_is_left_out_and_told(toy_data, tmp_path):
+    def tanh(shape):
+        return nn.Sequential(nn.Linear(shape[0], 3), nn.Tanh(), nn.Linear(3, 1))
+
+    def relu(shape):
+        return nn.Sequential(nn.Linear(shape[0], 3), nn.ReLU(), nn.Linear(3, 1))
+
+    lent = fitted(toy_data, "ntc", network=tanh)
+    for network, given in ((relu, {"network": relu}), ("mlp", {})):
+        ranker = fitted(toy_data, network=network, labeling=lent)
+        with pytest.warns(LabelingNotSavedWarning, match="a network that another callable made than the ranker's own"):
+            ranker.save(tmp_path / "model")
+        loaded = unskew.load(tmp_path / "model", **given)
+        np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+        assert not hasattr(loaded, "labeling_")
+    with pytest.raises(ValueError, match="scores by its labeling model, a network that another callable made"):
+        fitted(toy_data, "pg", network=relu, labeling=lent).save(tmp_path / "other")
+    same = fitted(toy_data, network=tanh, labeling=lent)
+    same.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=tanh)
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), same.labeling_prob(toy_data.X))
+
+
+def test_a_network_lent_by_a_ranker_of_images_comes_back(tmp_path):
+    images, y = np.random.RandomState(0).uniform(size=(40, 1, 4, 4)), np.repeat([1, 0], [10, 30])
+    quick = {"network": "mlp", "max_epochs": 1, "random_state": 0}
+    lent = unskew.make("ntc", **quick).fit(images, y).labeling_
+    ranker = unskew.make("no-conf", labeling=lent, **quick).fit(images.reshape(40, 16), y)
+    ranker.save(tmp_path / "model")
+    loaded, rows = unskew.load(tmp_path / "model"), images.reshape(40, 16)
+    np.testing.assert_array_equal(loaded.labeling_prob(rows), ranker.labeling_prob(rows))
+    assert loaded.labeling_.input_shape == (1, 4, 4)
+
+
+def test_counters_of_a_network_come_back(toy_data, tmp_path):
+    def network(shape):
+        return nn.Sequential(nn.BatchNorm1d(shape[0]), nn.Linear(shape[0], 1))
+
+    ranker = fitted(toy_data, network=network)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=network)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    assert loaded.network_.state_dict()["0.num_batches_tracked"].shape == ()
+
+
 def test_the_wrong_callable_is_told(toy_data, tmp_path):
     fitted(toy_data, network=lambda shape: nn.Linear(shape[0], 1)).save(tmp_path / "model")
     with pytest.raises(ModelFileError, match="the weights in the file must be those of the network"):

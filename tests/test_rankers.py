@@ -140,6 +140,22 @@ def test_two_or_three_labeled_work_and_say_that_nothing_is_held_out(name, n_labe
     assert ranker.training_summary_["n_validation_labeled"] == 0
 
 
+@pytest.mark.parametrize("network", ["linear", "kernel", "mlp", "cnn"])
+def test_torchs_default_type_does_not_matter(network, tmp_path):
+    rng = np.random.RandomState(0)
+    X = rng.uniform(size=(60, 1, 16, 16) if network == "cnn" else (60, 3))
+    y = np.repeat([1, 0], [15, 45])
+    ranker = unskew.make("no-conf", network=network, max_epochs=2, random_state=0).fit(X, y)
+    ranker.save(tmp_path / "model")
+    expected = ranker.decision_function(X)
+    torch.set_default_dtype(torch.float64)
+    try:
+        for each in (ranker, unskew.load(tmp_path / "model"), clone(ranker).fit(X, y)):
+            np.testing.assert_array_equal(each.decision_function(X), expected)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_explicit_validation_data(name, toy_data):
     held_out = toy.draw(100, random_state=9)
     validation = (held_out.X, held_out.labeled, held_out.confidence)

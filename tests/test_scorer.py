@@ -1,19 +1,23 @@
 """The AUC estimated without negatives as scikit-learn's searches and cross-validation use it."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import unskew
 from conftest import QUICK, fit
 from unskew.datasets import toy
-from unskew.metrics import make_sar_scorer, sar_auc
+from unskew.metrics import auc, make_sar_scorer, sar_auc
 from unskew.metrics.crossval import out_of_fold_labeling
-from unskew.metrics.scorer import MOST_KEPT
+from unskew.metrics.scorer import MOST_KEPT, _table_of_numbers
 
 
 @pytest.fixture
@@ -74,6 +78,54 @@ def test_the_scorer_judges_all_candidates_by_the_same_weights(toy_data):
     assert np.isfinite(scorer(other, *judged, confidence=new.confidence))
     plain = LogisticRegression().fit(toy_data.X, toy_data.labeled)
     assert np.isfinite(scorer(plain, *judged, confidence=new.confidence))
+
+
+class ByFirstColumn(ClassifierMixin, BaseEstimator):
+    """Ranks by its first column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+def test_preprocessing_that_is_part_of_a_candidate_does_not_change_its_weights():
+    """Where a candidate chooses columns, a forest that sees only these thinks that labels are rarer than they are."""
+    new, rng, scorer = toy.draw(1000, random_state=0), np.random.RandomState(0), make_sar_scorer()
+    noise = rng.normal(0, 3, (1000, 1))
+    changes = (lambda X: X), (lambda X: X[:, :1]), (lambda X: X[:, :1] + noise)
+    whole, first, noisy = (
+        scorer(
+            make_pipeline(FunctionTransformer(change), ByFirstColumn()).fit(new.X, new.labeled), new.X, new.labeled,
+            confidence=new.confidence,
+        )
+        for change in changes
+    )  # fmt: skip
+    assert whole == first
+    assert noisy < first
+    assert whole == pytest.approx(auc(new.y, new.X[:, 0]), abs=0.1)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
+def test_words_in_a_table_are_numbered_for_the_forest(kind):
+    columns = {"size": [1.5, np.nan, 3.0, 2.0], "place": ["b", "a", "b", "c"], "n": [1, 2, 3, 4]}
+    tables = {
+        "pandas": pd.DataFrame(columns).astype({"n": "Int64"}),
+        "polars": pl.DataFrame(columns),
+        "objects": np.array(list(columns.values()), dtype=object).T,
+    }
+    expected = np.array([[1.5, 1, 1], [np.nan, 0, 2], [3, 1, 3], [2, 2, 4]])
+    np.testing.assert_array_equal(_table_of_numbers(tables[kind]), expected)
+    assert _table_of_numbers(["some text", "another"]) is None
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+def test_texts_are_scored_by_what_the_candidate_makes_of_them(toy_data):
+    texts = [" ".join("yes" if value > 0 else "no" for value in row) for row in toy_data.X]
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, toy_data.labeled)
+    assert np.isfinite(make_sar_scorer()(model, texts, toy_data.labeled, confidence=toy_data.confidence))
 
 
 @pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")

@@ -307,3 +307,13 @@ def test_cross_validation_tells_what_it_needs():
         unskew.metrics.cross_val_sar_auc(make_pipeline(ranker), X, Y, R)
     with pytest.raises(ValueError, match=r"one entry per row, 40 in all, but its shape is \(\)"):
         unskew.metrics.cross_val_sar_auc(ranker, X, Y, None)
+
+
+@pytest.mark.parametrize("network", ["mlp", "kernel"])
+def test_features_near_the_limit_of_float32_give_no_score_that_is_no_number(network):
+    ranker = unskew.make("conf-auc", **{**QUICK, "network": network, "max_epochs": 1}).fit(X, Y, confidence=R)
+    wrong = X.copy()
+    wrong[7] = -3.4028235e38
+    for call in (ranker.decision_function, ranker.predict, ranker.labeling_prob):
+        with pytest.raises(ValueError, match=r"1 of 40 scores are not \(first: nan at row 7\). Look for"):
+            call(wrong)

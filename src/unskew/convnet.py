@@ -314,7 +314,9 @@ class _Blocks:
 
 def _undrawn_convolution(n_inputs: int, n_filters: int) -> nn.Module:
     """Make a convolution without drawing weights: torch's constructor would draw from the global generator."""
-    layer: nn.Module = nn.utils.skip_init(nn.Conv2d, n_inputs, n_filters, kernel_size=5)  # type: ignore[no-untyped-call]
+    layer: nn.Module = nn.utils.skip_init(  # type: ignore[no-untyped-call]
+        nn.Conv2d, n_inputs, n_filters, kernel_size=5, dtype=torch.float32
+    )
     return layer
 
 

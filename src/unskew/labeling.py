@@ -25,6 +25,7 @@ from unskew.networks import NetworkChoice
 from unskew.records import Epoch, PUData, ScoredBatch
 from unskew.rows import DenseRows, Rows, SparseRows, as_rows
 from unskew.scoring import score_rows
+from unskew.seeds import set_seeds
 from unskew.training import Trainer
 from unskew.validation import check_features
 
@@ -39,9 +40,10 @@ def labeling_risk(batch: ScoredBatch) -> Tensor:
 
 
 @dataclass(frozen=True)
-class _Untrained:
-    """What `labeling=None` stands for: a network like the ranker's, still to be trained on columns of these names."""
+class _Unfitted:
+    """A labeling model still to be fitted, on columns of these names: a classifier, or if None a network."""
 
+    model: Any
     feature_names: tuple[str, ...] | None
 
 
@@ -207,7 +209,7 @@ def fit_labeling(
     scenario : "one-sample" or "two-sample"
         Which of the two quantities of `estimate_at` is wanted.
     feature_names : sequence of str, optional
-        Names of the columns, which the default network keeps, so that it is not lent to others.
+        Names of the columns, which the model keeps: it may choose columns by them, and it is not lent to others.
 
     Returns
     -------
@@ -215,8 +217,9 @@ def fit_labeling(
     """
     names = None if feature_names is None else tuple(feature_names)
     _require_same_columns(labeling, names)
-    labeling = _Untrained(names) if labeling is None else getattr(labeling, "labeling_", labeling)
-    _require_labeling(labeling, data.X)
+    labeling = getattr(labeling, "labeling_", labeling)
+    if labeling is not None:
+        _require_labeling(labeling, data.X)
     if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
         raise ValueError(
             f"{type(labeling).__name__} estimates a density ratio, which only scenario='two-sample' uses. For "
@@ -230,9 +233,9 @@ def fit_labeling(
             )
         model = labeling
     elif crossfit:
-        return _cross_fit(labeling, data, held_out, trainer, rng, crossfit, scenario)
+        return _cross_fit(_Unfitted(labeling, names), data, held_out, trainer, rng, crossfit, scenario)
     else:
-        model = _fit_one(labeling, data, held_out, trainer, rng, "labeling")
+        model = _fit_one(_Unfitted(labeling, names), data, held_out, trainer, rng, "labeling")
     inside = estimate_at(model, data.X, data.labeled_rows, scenario, data.alpha)
     outside = estimate_at(model, held_out.X, held_out.labeled_rows, scenario, data.alpha)
     return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
@@ -250,13 +253,12 @@ def _require_same_columns(labeling: Any, names: tuple[str, ...] | None) -> None:
 
 def _require_labeling(labeling: Any, X: Rows) -> None:
     """Refuse what cannot estimate a labeling probability, or was fitted on rows of another size."""
-    if isinstance(labeling, _Untrained):
-        return
     if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
         raise ValueError(
             f"a ranker that lends its labeling model must have one, but this {type(labeling).__name__} is not fitted "
             "(clone, and with it every search, unfits it), or was fitted without one because it was given the prior. "
-            "Pass the fitted ranker's labeling_, which a clone keeps."
+            "Pass the fitted ranker's labeling_: a network stays fitted, a classifier does inside "
+            "sklearn.frozen.FrozenEstimator."
         )
     if not (hasattr(labeling, "predict_proba") or hasattr(labeling, "density_ratio")):
         raise ValueError(
@@ -276,9 +278,9 @@ def _require_labeling(labeling: Any, X: Rows) -> None:
 
 
 def _fit_one(
-    labeling: Any, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState, title: str
+    labeling: _Unfitted, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState, title: str
 ) -> Any:
-    if isinstance(labeling, _Untrained):
+    if labeling.model is None:
         trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
         return LabelingNetwork(
             trained.network,
@@ -290,15 +292,16 @@ def _fit_one(
             data.alpha,
             labeling.feature_names,
         )
-    model = clone(labeling)
-    if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
-        model.set_params(random_state=int(rng.randint(2**31 - 1)))
+    model = clone(labeling.model)
+    set_seeds(model, rng)
     rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
-    return model.fit(_as_table(data.X, rows), np.repeat([1, 0], [data.n_labeled, data.n_unlabeled]))
+    return model.fit(
+        _as_table(data.X, rows, labeling.feature_names), np.repeat([1, 0], [data.n_labeled, data.n_unlabeled])
+    )
 
 
 def _cross_fit(
-    labeling: Any,
+    labeling: _Unfitted,
     data: PUData,
     held_out: PUData,
     trainer: Trainer,
@@ -333,7 +336,7 @@ def _cross_fit(
 
 
 def _is_fitted(labeling: Any) -> bool:
-    if isinstance(labeling, _Untrained):
+    if labeling is None:
         return False
     if not hasattr(labeling, "fit"):  # our own, and whatever else a user has that only predicts
         return True
@@ -357,6 +360,15 @@ def _as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = No
     table = X.array[everything].reshape(-1, prod(X.shape))
     if names is None:
         return table
-    import pandas as pd  # a classifier that knows column names was fitted on a data frame
+    return _data_frame(table, list(names))
 
-    return pd.DataFrame(table, columns=list(names))
+
+def _data_frame(table: np.ndarray, names: list[str]) -> Any:
+    """A frame of the library that is there: where columns have names, they came in one."""
+    try:
+        import pandas as pd
+    except ImportError:
+        import polars as pl
+
+        return pl.DataFrame(table, schema=names)
+    return pd.DataFrame(table, columns=names)

@@ -43,8 +43,8 @@ class KernelFeatures(nn.Module):
 
     def __init__(self, n_inputs: int, n_features: int = FOURIER_FEATURES) -> None:
         super().__init__()
-        self.register_buffer("projection", torch.zeros(n_inputs, n_features))
-        self.register_buffer("phase", torch.zeros(n_features))
+        self.register_buffer("projection", torch.zeros(n_inputs, n_features, dtype=torch.float32))
+        self.register_buffer("phase", torch.zeros(n_features, dtype=torch.float32))
 
     def draw(self, sample: Tensor, generator: Generator) -> None:
         """Draw the projections, with gamma from the median squared distance between rows of the sample."""
@@ -129,7 +129,7 @@ def _draw_weights(layer: nn.Linear | nn.Conv2d, generator: Generator) -> None:
 
 def _undrawn(kind: type[nn.Module], *sizes: int) -> nn.Module:
     """Make a layer whose weights are not drawn yet: torch's constructor would draw from the global generator."""
-    layer: nn.Module = nn.utils.skip_init(kind, *sizes)  # type: ignore[no-untyped-call]
+    layer: nn.Module = nn.utils.skip_init(kind, *sizes, dtype=torch.float32)  # type: ignore[no-untyped-call]
     return layer
 
 

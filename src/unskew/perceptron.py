@@ -43,7 +43,7 @@ class Perceptron(nn.Module):
         super().__init__()
         self.n_inputs, self.hidden = n_inputs, hidden
         width = REGISTER_WIDTH * math.ceil((hidden + 1) / REGISTER_WIDTH)
-        self.weights = nn.Parameter(torch.zeros(n_inputs + 1 + width + 1, width))
+        self.weights = nn.Parameter(torch.zeros(n_inputs + 1 + width + 1, width, dtype=torch.float32))
         with torch.no_grad():
             _, b1, w2, _ = _parts(self.weights)
             b1[hidden] = w2[hidden, hidden] = 1

@@ -72,13 +72,14 @@ class _Scoring:
         self.n_blocks = math.ceil(len(rows) / self.block)
         self.fetched = self.block * max(1, FETCHED_NUMBERS // (self.block * math.prod(X.shape)))
         # One vector from the start: small ones kept from each block would leave holes in memory that nothing fits into.
-        self.scores = torch.empty(len(rows))
+        self.scores = torch.empty(len(rows), dtype=torch.float32)
         self.starts = iter(range(0, len(rows), self.fetched))
         self.turn = Lock()
 
     def work(self) -> None:
         """Score what nobody has scored yet, until there is nothing left or another thread has failed."""
-        memory = torch.zeros((min(self.fetched, self.n_blocks * self.block), *self.X.shape))
+        shape = min(self.fetched, self.n_blocks * self.block), *self.X.shape
+        memory = torch.zeros(shape, dtype=torch.float32)
         try:
             with torch.inference_mode():  # holds for the thread that enters it
                 while (place := self._fetch(memory)) is not None:

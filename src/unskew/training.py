@@ -169,7 +169,7 @@ class Adam:
         self.values = [each.detach() for each in _trainable(network)]
         self.mean = [torch.zeros_like(each) for each in self.values]
         self.mean_square = [torch.zeros_like(each) for each in self.values]
-        self.step = torch.zeros((), device=self.values[0].device)
+        self.step = torch.zeros((), dtype=torch.float32, device=self.values[0].device)
         self.learning_rate = learning_rate
 
     def descend(self, gradients: list[Tensor]) -> None:
@@ -243,7 +243,7 @@ class Batches:
         self.confidence = _float_tensor(data.confidence, device)
         self.unlabeled_weight = _float_tensor(data.unlabeled_weight, device)
         # One buffer for all batches: nothing that grows with the batch is allocated per step for the features.
-        self.buffer = torch.empty((self.n_labeled + n_unlabeled, *data.X.shape))
+        self.buffer = torch.empty((self.n_labeled + n_unlabeled, *data.X.shape), dtype=torch.float32)
 
     def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, Callable[[Tensor], ScoredBatch]]]:
         """Rows of features, the labeled ones first, and what turns their scores into a batch for the risk."""

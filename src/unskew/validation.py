@@ -184,6 +184,18 @@ def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
     return values
 
 
+def require_finite_scores(scores: np.ndarray) -> np.ndarray:
+    """Refuse scores that are no numbers, which finite features give only if they are near the limits of float32."""
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if bad.size:
+        raise ValueError(
+            f"features must be small enough for scores to be finite, but {bad.size} of {len(scores)} scores are not "
+            f"(first: {scores[bad[0]]} at row {bad[0]}). Look for values such as -3.4e38 that stand for missing ones, "
+            "and scale columns of large values."
+        )
+    return scores
+
+
 def check_sample_weight(sample_weight: Any, positive: np.ndarray) -> np.ndarray:
     """Weights of rows with known classes: finite, not negative, and above zero for some row of either class."""
     n_rows = len(positive)

@@ -5,6 +5,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -17,6 +18,7 @@ from unskew.errors import TooFewLabeled
 from unskew.metrics.sar import SarAUC, sar_auc
 from unskew.progress import progress_bar
 from unskew.rows import Rows
+from unskew.seeds import set_seeds
 from unskew.validation import check_confidence, check_labels, plain_array
 
 DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
@@ -94,8 +96,7 @@ def out_of_fold(
         )
     rng = check_random_state(random_state)
     labeling = default_labeling(len(y)) if labeling is None else clone(labeling)
-    if "random_state" in labeling.get_params():
-        labeling.set_params(random_state=int(rng.randint(2**31 - 1)))
+    set_seeds(labeling, rng, replace=True)
     score, divisor = np.empty(len(y)), np.empty(len(y)) if labeling_prob is None else labeling_prob
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(np.zeros(len(y)), y)
     with progress_bar(f"cross-validating {estimator.name}", n_folds, shown=verbose) as step:
@@ -153,6 +154,7 @@ def _read(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
             f"{type(X).__name__}. Pass X.take(numpy.arange(len(X))) if that fits, or some of the rows."
         )
     X, labeled = plain_array(X), check_labels(column_or_1d(plain_array(y), warn=True))
+    X = X.tocsr() if sparse.issparse(X) else X  # of the sparse kinds not all can be cut
     if _num_samples(X) != len(labeled):
         raise ValueError(
             f"X must have one row per label, but X has {_num_samples(X)} rows and y has {len(labeled)} entries. Pass "

@@ -6,6 +6,7 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from unskew.density_ratio import ratio_from_odds
@@ -44,9 +45,9 @@ class SarScorer:
             )
         labeled = check_labels(y)
         require_two_of_each(labeled)
-        final, features = _unwrapped(estimator, X)
+        final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
-        prob = self._labeling_prob(X, features, labeled, scenario)
+        prob = self._labeling_prob(X, transformed, labeled, scenario)
         return sar_auc(y, _scores(estimator, X), confidence, prob, scenario, clip=self.clip).unclipped
 
     def get_metadata_routing(self) -> MetadataRequest:
@@ -66,7 +67,7 @@ class SarScorer:
             )
         return self.scenario
 
-    def _labeling_prob(self, X: Any, features: Any, labeled: np.ndarray, scenario: str) -> np.ndarray:
+    def _labeling_prob(self, X: Any, transformed: Any, labeled: np.ndarray, scenario: str) -> np.ndarray:
         """Labeling probability of each row, or density ratio: the same whatever estimator is scored."""
         if self.labeling is not None:
             if scenario == "two-sample":
@@ -74,7 +75,9 @@ class SarScorer:
                     "a lent labeling model gives probabilities; the two-sample scorer needs labeling=None."
                 )
             return _lent_prob(self.labeling, X)
-        prob = _forest_prob(features, labeled.astype(int))
+        # What a candidate makes of the table would give each candidate a forest, and so weights, of its own.
+        features = _table_of_numbers(X)
+        prob = _forest_prob(transformed if features is None else features, labeled.astype(int))
         return prob if scenario == "one-sample" else ratio_from_odds(prob, float(labeled.mean()))
 
 
@@ -98,6 +101,35 @@ def _scores(estimator: Any, X: Any) -> np.ndarray:
         "what is scored must have a decision_function or predict_proba, but a "
         f"{type(estimator).__name__} has neither. Give a ranker of this package, or any classifier."
     )
+
+
+def _table_of_numbers(X: Any) -> Any:
+    """The table as a forest takes it, missing values as they are and words by their place in the alphabet.
+
+    None where X is no table.
+    """
+    X = plain_array(X)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) < 2:
+        return None
+    try:
+        return _numeric(X)
+    except (TypeError, ValueError):
+        columns = (_safe_indexing(X, [number], axis=1) for number in range(X.shape[1]))
+        return np.hstack([_column_of_numbers(each) for each in columns])
+
+
+def _column_of_numbers(column: Any) -> np.ndarray:
+    try:
+        return np.asarray(_numeric(column))
+    except (TypeError, ValueError):
+        words = np.asarray(column, dtype=object).astype(str)
+        return np.unique(words, return_inverse=True)[1].reshape(-1, 1)
+
+
+def _numeric(X: Any) -> Any:
+    checked = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", allow_nd=True)
+    return checked.astype(np.float64) if checked.dtype == object else checked  # a frame of mixed columns
 
 
 _forest_probs: dict[str, np.ndarray] = {}
@@ -130,17 +162,20 @@ def _lent_prob(labeling: Any, X: Any) -> np.ndarray:
 def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: float = CLIP) -> SarScorer:
     """Scorer for GridSearchCV and cross_val_score that needs no negatives.
 
-    It takes every candidate that has a `decision_function` or `predict_proba`, so that a search may compare rankers
-    with other classifiers.
+    It takes everything that has a `decision_function` or `predict_proba`: other classifiers are scored by the same
+    weights as rankers. One search cannot hold both, because scikit-learn passes `confidence` on to the `fit` of every
+    candidate, and refuses those that do not take it; ``cross_val_score`` of each with the same folds compares them.
 
     Parameters
     ----------
     scenario : {"one-sample", "two-sample"}, optional
         As in `sar_auc`; that of the scored ranker by default.
     labeling : fitted classifier of labeled against unlabeled, or fitted ranker, optional
-        Gives the labeling probability of the scored rows. If None, a random forest estimates it from the scored rows,
-        each by trees that did not see it. Either way it is the same for every candidate: judged by labeling models of
-        their own, candidates would be ordered by the errors of these (decision 7).
+        Gives the labeling probability of the scored rows. If None, a random forest estimates it from the scored rows
+        as they come to the search, each by trees that did not see it; words are numbered. Either way it is the same
+        for every candidate: judged by labeling models of their own, candidates would be ordered by the errors of these
+        (decision 7). Only where X is no table (texts, for instance) the forest gets what the candidate's own
+        transformers make of it.
     clip : float in [0, 1)
         As in `sar_auc`.
 

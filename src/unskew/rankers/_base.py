@@ -37,6 +37,7 @@ from unskew.validation import (
     check_features,
     check_labels,
     plain_array,
+    require_finite_scores,
     require_two_labeled,
 )
 from unskew.weights import CLIP
@@ -67,7 +68,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     labeling : None or estimator, default=None
         Estimates the labeling probability. None trains a network like `network`; any classifier with `predict_proba`
         may take its place; a fitted one is used as it is. In the two-sample scenario also `unskew.ULSIF`. A fitted
-        ranker lends its own, and so does its `labeling_`, which also survives `clone`.
+        ranker lends its own, and so does its `labeling_`. `clone`, and so every search, unfits a ranker and a
+        classifier, but not the network in `labeling_`, nor what is inside `sklearn.frozen.FrozenEstimator`.
     crossfit : int, default=0
         0: labeling probabilities of the training data are in-sample, as in the paper. k >= 2: out of k folds.
     clip : float, default=0.01
@@ -157,7 +159,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def decision_function(self, X: Any) -> np.ndarray:
         """Score of each instance, higher for more likely positive; shape (n,)."""
         check_is_fitted(self)
-        return self._score(self._read_features(X))
+        return require_finite_scores(self._score(self._read_features(X)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Class of each instance: 1 where the score reaches `threshold_`, else 0."""
@@ -182,7 +184,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 "ranker, such as unskew.make('ntc').fit(X, y).labeling_."
             )
         alpha = self.training_summary_["alpha"]
-        return estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha)
+        return require_finite_scores(estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha))
 
     def save(self, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
         """Write the fitted model, and `notes` that JSON can hold, to a file of data only; `unskew.load` reads it."""

@@ -20,7 +20,7 @@ class Share:
 def share_of_positives(given: float | None, parts: list[PUData], clip: float, scenario: str) -> Share:
     """Prior as given; else from the confidence; else by Elkan and Noto's rule, which is good enough for a cut only."""
     if given is not None:
-        _require_room_for_labeled(given, parts[0].alpha, scenario)
+        _require_room_for_labeled(given, alpha_of(parts), scenario)
         return Share(float(given), trusted=True)
     sure = [part for part in parts if part.confidence is not None]
     if sure:
@@ -77,5 +77,25 @@ def cut(score: np.ndarray, share: float) -> float:
     if len(score) == 1:
         return float(score[0])
     n_below = min(max(round((1 - share) * len(score)), 1), len(score) - 1)
-    ordered = np.partition(score, (n_below - 1, n_below))
-    return float(ordered[n_below - 1] / 2 + ordered[n_below] / 2)
+    low, high = np.partition(score, (n_below - 1, n_below))[n_below - 1 : n_below + 1]
+    if low == high:
+        return _beside_tie(score, float(high), len(score) - n_below)
+    return _halfway(low, high)
+
+
+def _beside_tie(score: np.ndarray, tie: float, wanted: int) -> float:
+    """Threshold above or below scores that are all the same, so that nearly as many as wanted reach it, but not none.
+
+    Where all scores are the same it is the more frequent class that all get.
+    """
+    above, below = score[score > tie], score[score < tie]
+    if not len(above) and not len(below):
+        return tie if 2 * wanted > len(score) else float(np.nextafter(tie, np.inf))
+    too_few, too_many = wanted - len(above), len(score) - len(below) - wanted
+    if len(above) and (too_few <= too_many or not len(below)):
+        return _halfway(tie, above.min())
+    return _halfway(below.max(), tie)
+
+
+def _halfway(low: float, high: float) -> float:
+    return float(low / 2 + high / 2)

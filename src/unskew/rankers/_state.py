@@ -1,6 +1,7 @@
 """Between a fitted ranker and its model file."""
 
 import json
+import math
 import platform
 import warnings
 from collections.abc import Callable
@@ -44,7 +45,7 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "numbers": {
             name: _number(value) for name, value in fitted.items() if isinstance(value, float | int | np.number)
         },
-        "labeling": _labeling_header(fitted.get("labeling_"), arrays, needs_labeling="network_" not in fitted),
+        "labeling": _labeling_header(ranker, arrays, needs_labeling="network_" not in fitted),
     }
     _require_all_kept(ranker, fitted, header)
     return ModelFile(header, arrays)
@@ -165,7 +166,8 @@ def _ranker_from(model: ModelFile, kind: type["Ranker"], network: Callable[..., 
     ranker.training_summary_ = header["training"]
     ranker.history_ = [Epoch(*row) for row in header["history"]]
     for network_name in _network_names(model.arrays):
-        setattr(ranker, f"{network_name}_", _network_from(model.arrays, network_name, ranker))
+        module = _network_from(model.arrays, network_name, ranker.network, ranker.input_shape_, ranker.device)
+        setattr(ranker, f"{network_name}_", module)
     labeling = _labeling_from(header["labeling"], model.arrays, ranker)
     if labeling is not None:
         ranker.labeling_ = labeling
@@ -198,7 +200,7 @@ def _number(value: "float | np.number[Any]") -> Any:
 
 def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
     return {
-        f"{prefix}.{name}": np.ascontiguousarray(value.detach().cpu().numpy())
+        f"{prefix}.{name}": np.asarray(value.detach().cpu().numpy(), order="C")  # numbers stay numbers, of no dimension
         for name, value in network.state_dict().items()
     }
 
@@ -210,18 +212,17 @@ def _network_names(arrays: dict[str, np.ndarray]) -> set[str]:
 
 
 def _network_from(
-    arrays: dict[str, np.ndarray], prefix: str, ranker: "Ranker", kind: NetworkChoice | None = None
+    arrays: dict[str, np.ndarray], prefix: str, choice: NetworkChoice, shape: tuple[int, ...], device: str
 ) -> nn.Module:
-    choice = ranker.network if kind is None else kind
     start = len(prefix) + 1
     state = {name[start:]: torch.from_numpy(value) for name, value in arrays.items() if name.startswith(f"{prefix}.")}
     if not callable(choice):  # a size that is not that of the weights may be any size: told before memory is taken
         with torch.device("meta"):
-            _require_fitting(empty_network(choice, ranker.input_shape_), state, choice)
-    network = empty_network(choice, ranker.input_shape_)
+            _require_fitting(empty_network(choice, shape), state, choice)
+    network = empty_network(choice, shape)
     _require_fitting(network, state, choice)
     network.load_state_dict(state)
-    return network.to(ranker.device).eval()
+    return network.to(device).eval()
 
 
 def _require_fitting(network: nn.Module, state: dict[str, torch.Tensor], choice: NetworkChoice) -> None:
@@ -234,20 +235,24 @@ def _require_fitting(network: nn.Module, state: dict[str, torch.Tensor], choice:
         )
 
 
-def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labeling: bool) -> list[dict[str, Any]] | None:
+def _labeling_header(
+    ranker: "Ranker", arrays: dict[str, np.ndarray], needs_labeling: bool
+) -> list[dict[str, Any]] | None:
     """Put the labeling networks' arrays with the others and describe them; None for what cannot be kept as data."""
+    labeling = getattr(ranker, "labeling_", None)
     if labeling is None:
         return None
     folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
-    if not all(isinstance(fold, LabelingNetwork) for fold in folds):
-        if needs_labeling:
-            raise ValueError(
-                f"this model scores by its labeling model, a {type(folds[0]).__name__}, and only networks can be kept "
-                "as plain data. Fit it with labeling=None to save it, or keep it with joblib."
-            )
+    lost = _what_no_file_keeps(folds, ranker)
+    if lost and needs_labeling:
+        raise ValueError(
+            f"this model scores by its labeling model, {lost}. Fit it with labeling=None to save it, or keep it with "
+            "joblib."
+        )
+    if lost:
         warnings.warn(
-            f"the model file is written without its labeling model, a {type(folds[0]).__name__}: only networks can be "
-            "kept as plain data. Scores are not affected; labeling_ will be missing after loading.",
+            f"the model file is written without its labeling model, {lost}. Scores are not affected; labeling_ will be "
+            "missing after loading.",
             LabelingNotSavedWarning,
             stacklevel=4,
         )
@@ -257,6 +262,7 @@ def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labelin
     return [
         {
             "network": None if callable(fold.kind) else fold.kind,
+            "input_shape": list(fold.input_shape),
             "history": [list(epoch) for epoch in fold.history],
             "best_epoch": fold.best_epoch,
             "alpha": fold.alpha,
@@ -266,22 +272,39 @@ def _labeling_header(labeling: Any, arrays: dict[str, np.ndarray], needs_labelin
     ]
 
 
+def _what_no_file_keeps(folds: tuple[Any, ...], ranker: "Ranker") -> str:
+    """Why a labeling model cannot be kept as data; nothing if it can."""
+    if not all(isinstance(fold, LabelingNetwork) for fold in folds):
+        return f"a {type(folds[0]).__name__}, and only networks can be kept as plain data"
+    if any(callable(fold.kind) and fold.kind is not ranker.network for fold in folds):
+        return "a network that another callable made than the ranker's own, and loading takes one callable for both"
+    return ""
+
+
 def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.ndarray], ranker: "Ranker") -> Any:
     if described is None:
         return None
     if not described:
         raise ValueError("a labeling model has one network or more, but the file describes none")
-    folds = tuple(
-        LabelingNetwork(
-            _network_from(arrays, f"labeling{number}", ranker, fold["network"]),
-            ranker.network if fold["network"] is None else fold["network"],
-            ranker.input_shape_,
-            ranker.device,
-            [Epoch(*row) for row in fold["history"]],
-            fold["best_epoch"],
-            fold["alpha"],
-            tuple(fold["feature_names"]) if fold.get("feature_names") else None,  # older files do not have them
-        )
-        for number, fold in enumerate(described)
-    )
+    folds = tuple(_labeling_network(fold, arrays, number, ranker) for number, fold in enumerate(described))
     return folds[0] if len(folds) == 1 else CrossFittedLabeling(folds)
+
+
+def _labeling_network(
+    fold: dict[str, Any], arrays: dict[str, np.ndarray], number: int, ranker: "Ranker"
+) -> LabelingNetwork:
+    kind = ranker.network if fold["network"] is None else fold["network"]
+    # Older files have neither shape nor names.
+    shape = tuple(fold.get("input_shape", ranker.input_shape_))
+    if math.prod(shape) != math.prod(ranker.input_shape_):
+        raise ValueError(f"a labeling model takes the rows of its ranker, {ranker.input_shape_}, but its are {shape}")
+    return LabelingNetwork(
+        _network_from(arrays, f"labeling{number}", kind, shape, ranker.device),
+        kind,
+        shape,
+        ranker.device,
+        [Epoch(*row) for row in fold["history"]],
+        fold["best_epoch"],
+        fold["alpha"],
+        tuple(fold["feature_names"]) if fold.get("feature_names") else None,
+    )
