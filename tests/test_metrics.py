@@ -1,9 +1,13 @@
 """Metrics against loops by hand, scikit-learn, and the truth of the toy law."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit, logit
+from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import unskew
@@ -99,6 +103,23 @@ def test_sar_auc_is_right_on_the_toy_law_and_its_interval_covers(scenario):
         assert abs(auc(data.labeled, data.X @ DIRECTION) - truth) > 0.02
     else:
         assert all(np.isnan(each.label_freq) for each in estimates)
+
+
+@pytest.mark.parametrize(("distance", "n"), [(3.0, 1000), (3.5, 1000), (3.5, 5000)])
+def test_the_interval_covers_an_auc_near_one(distance, n):
+    """Two normal laws so far apart that many estimates are at the end of the scale, or beyond."""
+    truth, covered = norm.cdf(distance / math.sqrt(2)), []
+    for seed in range(200):
+        rng = np.random.RandomState(seed)
+        positive = rng.uniform(size=n) < 0.2
+        score = rng.normal(size=n) + distance * positive
+        posterior = expit(distance * score - distance**2 / 2 + logit(0.2))
+        propensity = 0.1 + 0.2 * norm.cdf(score - distance)
+        labeled = positive & (rng.uniform(size=n) < propensity)
+        found = sar_auc(labeled, score, posterior, posterior * propensity)
+        assert found.low < found.auc <= found.high
+        covered.append(found.low <= truth <= found.high)
+    assert np.mean(covered) >= 0.93
 
 
 def test_bootstrap_interval_is_repeatable_and_near_the_other():

@@ -207,21 +207,22 @@ def sar_curves(
 
 
 def _projected_interval(sample: Sample, estimate: float, level: float) -> tuple[float, float]:
-    """From the influence of each row, on the scale of the logit, which keeps the interval in [0, 1]."""
-    return _logit_interval(estimate, influence_of(sample).standard_error, effective_sample_size(sample.weight), level)
+    """From the influence of each row, with Student's quantile for as many degrees as the weights are worth."""
+    degrees = max(1.0, effective_sample_size(sample.weight) - 1)
+    return _interval(estimate, influence_of(sample).standard_error, student.ppf((1 + level) / 2, degrees))
 
 
-def _logit_interval(estimate: float, error: float, effective: float, level: float) -> tuple[float, float]:
-    """Symmetric on the scale of the logit, with Student's quantile for as many degrees as the weights are worth.
+def _interval(estimate: float, error: float, quantile: float) -> tuple[float, float]:
+    """The farther ends of two intervals: symmetric on the scale of the logit, and on that of the AUC (decision 5).
 
     Within two standard errors of 0 or 1 the logit's slope says nothing any more: it is then taken two errors away.
     """
     away = min(2 * error, 0.5)
     inside = float(np.clip(estimate, max(away, 1e-9), min(1 - away, 1 - 1e-9)))
-    half_width = student.ppf((1 + level) / 2, max(1.0, effective - 1)) * error / (inside * (1 - inside))
-    low, high = expit(logit(inside) - half_width), expit(logit(inside) + half_width)
-    clipped = float(np.clip(estimate, 0, 1))
-    return min(float(low), clipped), max(float(high), clipped)
+    half_width = quantile * error / (inside * (1 - inside))
+    low = min(float(expit(logit(inside) - half_width)), estimate - quantile * error)
+    high = max(float(expit(logit(inside) + half_width)), estimate + quantile * error)
+    return max(0.0, low), min(1.0, high)
 
 
 def _bootstrap_interval(sample: Sample, level: float, rng: np.random.RandomState) -> tuple[float, float]:
