@@ -56,6 +56,10 @@ class Page(HTMLParser):
     def all(self, tag):
         return [each for each in self.elements if each["tag"] == tag]
 
+    @property
+    def text(self):
+        return self.all("main")[0]["text"].replace("\xa0", " ")
+
     def json(self, name):
         return json.loads(self.by_id[name]["text"])
 

@@ -1,5 +1,6 @@
 """The demo end to end on a small story, its page, and the command's manners."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -106,3 +107,22 @@ def test_progress_is_silent_off_a_terminal(capsys):
     with progress_bar("waiting", 3, shown=True) as step:
         step("note")
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("low", [1e-4, 0.0123, 0.5, 0.97, 1.05, 2.1, 4.3])
+@pytest.mark.parametrize("decades", [0, 0.01, 1 / 3, 0.5, 0.8, 1, 1.4, 2, 3, 4.5, 6])
+def test_ticks_of_the_weights_are_plain_numbers_apart_from_each_other(low, decades):
+    from unskew.report.figures import draw_weights, new_figure
+
+    with new_figure(3) as (figure, panels):
+        draw_weights(panels[2], np.geomspace(low, low * 10**decades, 50))
+        figure.draw_without_rendering()
+    # Those of the minor ticks, too, which matplotlib writes as powers of ten.
+    labels = [each for each in panels[2].xaxis.get_ticklabels(which="both") if each.get_text()]
+    assert 2 <= len(labels) <= 8
+    assert all(re.fullmatch(r"\d+(\.\d+)?", each.get_text()) for each in labels)
+    assert [float(each.get_text()) for each in labels] == pytest.approx(panels[2].get_xticks(), rel=0.006)
+    boxes = [each.get_window_extent() for each in labels]
+    assert all(left.x1 + 0.05 * figure.dpi < right.x0 for left, right in itertools.pairwise(boxes))
+    if decades >= 1 / 3:
+        assert all(len(each.get_text().replace(".", "").strip("0")) <= 2 for each in labels)  # round ones

@@ -288,3 +288,36 @@ def test_means_in_the_users_units():
 def test_too_few_rows_or_constant_features_give_no_shift():
     assert over_representation(np.ones((2, 1)), np.ones(2), [1.0], [1.0], ["a"]) == []
     assert over_representation(np.ones((50, 1)), np.arange(50.0), [1.0], [0.0], ["a"]) == []
+
+
+def test_rows_without_a_value_are_left_out_of_its_means():
+    rng = np.random.RandomState(0)
+    values, absent = rng.normal(5, 2, size=2000), rng.uniform(size=2000) < 0.6
+    filled = np.where(absent, values[~absent].mean(), values)
+    X, weight = np.c_[filled, absent], np.exp(-values / 4)
+    present = values[~absent]
+    stated = np.array([present.mean(), absent.mean()]), np.array([present.std(), absent.std()])
+    shifts = over_representation(X, weight, *stated, ["amount", "missing"], units=[Unit(absent=1), Unit("share")])
+    (found,) = [each for each in shifts if each.feature == "amount"]
+    assert found.labeled_mean == pytest.approx(present.mean())
+    assert found.weighted_mean == pytest.approx(np.average(present, weights=weight[~absent]))
+    assert found.all_mean == pytest.approx(present.mean())
+    # As where only these rows had come.
+    alone = over_representation(present[:, None], weight[~absent], *[each[:1] for each in stated], ["amount"])
+    assert found.shift == pytest.approx(alone[0].shift)
+    never = np.c_[filled, np.ones(2000)]
+    assert over_representation(never, weight, *stated, ["amount", "missing"], units=[Unit(absent=1), Unit()]) == []
+
+
+def test_a_prior_below_the_labeled_share_is_told_as_the_estimate_has_it():
+    findings = {each.name: each for each in diagnose([0.001] * 12, [0.3] * 12, 0.01, alpha=0.03)}
+    assert findings["prior"].text == "An estimated 3.0 % of all rows are positive."
+    assert findings["label-frequency"].level == "warning"
+
+
+@pytest.mark.parametrize(("given", "level"), [(0.3, "good"), (0.16, "good"), (0.1, "note"), (0.7, "note")])
+def test_a_given_prior_is_held_against_what_the_weights_say(given, level):
+    (found,) = [each for each in diagnose([0.9] * 50, [0.3] * 50, 0.01, alpha=0.1, prior=given) if each.name == "prior"]
+    assert found.level == level
+    assert "as given; by confidence and labeling probability alone it would be 30 %" in found.text
+    assert bool(found.advice) == (level == "note")

@@ -12,6 +12,7 @@ from scipy import sparse
 import unskew
 from conftest import QUICK
 from unskew.datasets import toy
+from unskew.diagnostics import Unit
 from unskew.evidence import SHARES, Evidence, Risk, Training, gather_evidence, threshold_table
 from unskew.metrics import sar_auc, sar_curves
 from unskew.weights import inverse_labeling_weight
@@ -240,3 +241,41 @@ def test_evidence_and_pages_load_no_torch():
         "unskew.report.comparison_page; assert 'torch' not in sys.modules and 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_given_prior_is_used_as_it_is(data, evidence):
+    given = evidence_of(data, prior=0.4)
+    assert given.estimate.prior == pytest.approx(0.4)
+    assert given.estimate.weighted_prior == pytest.approx(evidence.estimate.prior)
+    assert given.estimate.prior_low is None
+    assert given.estimate.label_freq == pytest.approx(data.labeled.mean() / 0.4)
+    judged = data.labeled, data.X @ [1.0, 0.3], data.confidence, data.labeling_prob
+    assert given.estimate.auc == sar_auc(*judged, clip=0.01, prior=0.4).auc != evidence.estimate.auc
+    assert given.curve.precision != evidence.curve.precision
+    assert "as given" in [each for each in given.findings if each.name == "prior"][0].text
+    assert through_json(given) == given
+
+
+def test_the_share_that_the_model_itself_flags(data, evidence):
+    assert evidence.own_share is None
+    ranker = unskew.make("conf-auc", prior=0.3, **QUICK).fit(data.X, data.labeled, confidence=data.confidence)
+    assert evidence_of(data, ranker=ranker).own_share == ranker.predict(data.X).mean()
+
+
+def test_records_from_before_lack_what_came_later(evidence):
+    content = evidence.to_json()
+    del content["own_share"], content["estimate"]["weighted_prior"]
+    assert Evidence.from_json(content) == evidence
+    del content["estimate"]["auc"]
+    with pytest.raises(ValueError, match=r"evidence.estimate must hold auc, but it does not"):
+        Evidence.from_json(content)
+
+
+def test_rows_without_a_value_are_left_out_of_all_means(data):
+    absent = np.arange(3000) % 3 == 0
+    X = np.c_[np.where(absent, 7.0, data.X[:, 1]), absent]
+    names = {"feature_names": ["second", "missing"], "feature_units": [Unit(absent=1), Unit("share")]}
+    found = evidence_of(data, score=data.X[:, 0], X=X, **names).shifts[0]
+    assert found.feature == "second"
+    assert found.all_mean == pytest.approx(data.X[~absent, 1].mean())
+    assert found.labeled_mean == pytest.approx(data.X[~absent & (data.labeled == 1), 1].mean())

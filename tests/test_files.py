@@ -7,7 +7,7 @@ import pytest
 
 import unskew
 from conftest import QUICK
-from unskew.files import write_atomically
+from unskew.files import require_writable, write_atomically
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +66,12 @@ def test_a_name_as_long_as_names_may_be(tmp_path):
     assert (tmp_path / name).read_bytes() == b"whole"
     with pytest.raises(OSError, match=f"too long: .*/{name}x'"):
         write_atomically(tmp_path / f"{name}x", b"")
+
+
+def test_links_that_go_in_a_circle_are_written_over(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.symlink_to(second)
+    second.symlink_to(first)
+    require_writable(first, second, beside=tmp_path / "third")
+    write_atomically(first, b"new")
+    assert first.read_bytes() == b"new"

@@ -77,6 +77,54 @@ def test_sar_auc_equals_the_double_loop_with_ties(scenario, least_prob):
     assert estimate.low <= estimate.auc <= estimate.high
 
 
+@pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
+def test_a_known_prior_takes_the_place_of_the_estimate(scenario):
+    rng = np.random.RandomState(3)
+    y = np.r_[np.ones(6, int), np.zeros(20, int)][rng.permutation(26)]
+    score = rng.randint(0, 6, 26) + 2.0 * y
+    confidence, prob = np.where(y == 1, rng.uniform(0.3, 1, 26), np.nan), rng.uniform(0.2, 0.4, 26)
+    prob = prob if scenario == "one-sample" else 10 * prob
+    unknown, share = by_hand(y, score, confidence, prob, scenario == "one-sample")
+    weighted_risk = (1 - unknown) * (1 - share) + share / 2
+    found = sar_auc(y, score, confidence, prob, scenario, prior=0.3)
+    assert found.unclipped == pytest.approx(1 - (weighted_risk - 0.3 / 2) / 0.7)
+    assert found.prior == pytest.approx(0.3)
+    if scenario == "one-sample":
+        assert found.label_freq == pytest.approx(6 / 26 / 0.3)
+    # Neither does the scale of the weights matter, nor does anything else change.
+    assert sar_auc(y, score, confidence, prob / 2, scenario, prior=0.3).unclipped == pytest.approx(found.unclipped)
+    assert sar_auc(y, score, confidence, prob, scenario, prior=share).unclipped == pytest.approx(unknown)
+    plain, given = (sar_curves(y, score, confidence, prob, scenario, prior=each) for each in (None, 0.3))
+    np.testing.assert_allclose(given.tpr, plain.tpr)
+    some = given.flagged > 0
+    np.testing.assert_allclose(given.precision[some], np.minimum(1, 0.3 * given.tpr[some] / given.flagged[some]))
+
+
+@pytest.mark.parametrize("interval", ["u-statistic", "bootstrap"])
+@pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
+def test_the_interval_with_a_known_prior_covers(scenario, interval):
+    law = toy.ToyLaw()
+    truth, covered, width = law.linear_auc(DIRECTION), [], []
+    for seed in range(300 if interval == "u-statistic" else 40):
+        data = toy.draw(1500, law, seed) if scenario == "one-sample" else toy.draw_two_samples(120, 1500, law, seed)
+        arguments = data.labeled, data.X @ DIRECTION, data.confidence, data.labeling_prob, scenario, 0.95, seed
+        known, unknown = (sar_auc(*arguments, prior=each, interval=interval) for each in (law.prior, None))
+        covered.append(known.low <= truth <= known.high)
+        width.append((known.high - known.low, unknown.high - unknown.low))
+    assert np.mean(covered) >= (0.92 if interval == "u-statistic" else 0.85)
+    assert np.mean(covered) <= 0.99 or interval == "bootstrap"
+    assert not np.allclose(*np.transpose(width))
+
+
+@pytest.mark.parametrize(
+    ("prior", "scenario"), [(0.2, "one-sample"), (1.0, "two-sample"), ("x", "one-sample"), (True, "two-sample")]
+)
+def test_an_impossible_prior_is_refused(prior, scenario):
+    y, score = np.repeat([1, 0], [3, 7]), np.arange(10.0)
+    with pytest.raises(ValueError, match="prior must be a number, .* but it is .*Leave it out"):
+        sar_auc(y, score, np.full(10, 0.9), np.full(10, 0.5), scenario, prior=prior)
+
+
 def sar_on_toy(scenario, n_draws=300):
     law = toy.ToyLaw()
     for seed in range(n_draws):

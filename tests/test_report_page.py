@@ -12,6 +12,7 @@ from unskew.report.comparison_page import Compared, comparison_page, recommend
 from unskew.report.interactive import embedded_json
 from unskew.report.model_page import model_page
 from unskew.report.svg import log_axis, nice_axis
+from unskew.report.words import percent
 
 
 @pytest.fixture
@@ -105,6 +106,37 @@ def test_numbers_of_the_page_are_those_of_the_evidence(pages, evidence):
     ]
     assert cells == [value for row in threshold_table(evidence) for value in row]
     assert f"in {100 * estimate.auc:.0f} of 100 cases, estimated without a single negative" in pages["model"]
+
+
+def test_the_model_s_own_cut_is_shown_first_and_its_share_is_told(evidence, card):
+    prior = evidence.estimate.prior
+    for own, words in (
+        (prior, "as many as are positive."),
+        (0.05, f"not the share estimated above, {percent(prior)},"),
+    ):
+        page = Page(model_page(card, replace(evidence, own_share=own)))
+        nearest = min(evidence.curve.flagged, key=lambda share: abs(share - own))
+        assert page.value("chosen-flagged") == pytest.approx(nearest, abs=0.01)
+        assert f"What the model itself flags is shown first, {percent(own)}" in page.text
+        assert words in page.text
+
+
+def test_recall_that_does_not_go_with_the_share_of_positives_is_told(evidence, card):
+    low = replace(evidence, estimate=replace(evidence.estimate, prior=0.05))
+    assert "contradiction" not in Page(model_page(card, low)).by_id
+    too_high = replace(evidence, estimate=replace(evidence.estimate, prior=0.6))
+    assert "is estimated too high" in Page(model_page(card, too_high)).by_id["contradiction"]["text"]
+    given = replace(evidence, estimate=replace(evidence.estimate, prior=0.6, prior_low=None, weighted_prior=0.2))
+    page = Page(model_page(card, given))
+    assert "that was given is too high" in page.by_id["contradiction"]["text"]
+    assert "as given" in page.text
+
+
+def test_where_all_positives_seem_labeled_none_is_left(evidence, card):
+    all_labeled = replace(evidence, estimate=replace(evidence.estimate, label_freq=1.0000001))
+    text = Page(model_page(card, all_labeled)).text
+    assert "no positive is left among the unlabeled rows" in text
+    assert "-0.00 %" not in text
 
 
 def test_levels_are_told_in_words_and_warnings_come_first(pages, evidence):

@@ -1,11 +1,13 @@
 """Files as frames: encodings, delimiters, quotes, damage, batches, and what a user reads when a file is wrong."""
 
+import csv
 import gzip
 import io
 import os
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 import pytest
@@ -213,6 +215,36 @@ def test_lines_must_end_some_time(tmp_path, tiny_blocks, monkeypatch):
     monkeypatch.setattr(unskew.tables.text_blocks, "LONGEST_LINE", 1 << 20)
     with pytest.raises(TableError, match="lines must be shorter than 1 MiB"):
         read_table(put(tmp_path, "a,b\n" + "x" * (1 << 21)))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_long_fields_are_read_and_the_limit_of_the_process_stays(tmp_path, delimiter):
+    before, long = csv.field_size_limit(), 'say "so"\n' * 20_000
+    lines = ["name,text", '"x",' + '"' + long.replace('"', '""') + '"', '"y",' + "z" * 200_000]
+    path = put(tmp_path, "\n".join(line.replace(",", delimiter) for line in lines) + "\n")
+    assert read_table(path).rows() == [("x", long), ("y", "z" * 200_000)]
+    batches = read_batches(path, None, rows=1)
+    next(batches)
+    assert csv.field_size_limit() == before  # also while the rest waits
+    header = put(tmp_path, f'"{"h" * 200_000}"{delimiter}b\n1{delimiter}2\n')
+    assert open_table(header).columns == ("h" * 200_000, "b")
+    with pytest.raises(TableError, match="the record that starts at line 2"):
+        read_table(put(tmp_path, 'a,b\n"1"x,2\n'))
+    assert csv.field_size_limit() == before
+
+
+def test_long_fields_are_read_by_several_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(unskew.tables.csv_files, "ROWS_AT_ONCE", 1)
+    before, path = csv.field_size_limit(), put(tmp_path, "a,b\n" + f'"{"x" * 140_000}",1\n' * 20)
+    with ThreadPoolExecutor(8) as threads:
+        assert {frame.height for frame in threads.map(read_table, [path] * 8)} == {20}
+    assert csv.field_size_limit() == before
+
+
+def test_fields_must_end_some_time(tmp_path, tiny_blocks, monkeypatch):
+    monkeypatch.setattr(unskew.tables.csv_files, "LONGEST_LINE", 1 << 20)
+    with pytest.raises(TableError, match="fields must be shorter than 1 MiB, but the record that starts at line 3 has"):
+        read_table(put(tmp_path, 'a,b\n1,2\n"3,4\n' + "5,6\n" * (1 << 19)))
 
 
 @settings(max_examples=60)

@@ -1,5 +1,6 @@
 """Tables that appear whole or not at all."""
 
+import datetime
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odd_tables import odd_table
-from unskew.tables import TableError, TableWriter, count_rows, read_table
+from unskew.tables import TableError, TableWriter, check_types, count_rows, read_table
 
 ENDINGS = [".csv", ".csv.gz", ".tsv", ".parquet", ".pq"]
 
@@ -85,6 +86,72 @@ def test_nested_columns_go_to_parquet_only(tmp_path):
     with TableWriter(tmp_path / "o.parquet") as writer:
         writer.write(frame)
     assert os.listdir(tmp_path) == ["o.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pl.Series([datetime.timedelta(hours=1)]), "Duration"),
+        (pl.Series([None], dtype=pl.Duration("ns")), "Duration"),
+        (pl.Series([b"a"]), "Binary"),
+        (pl.Series([[1]]), "List"),
+        (pl.Series([[1]], dtype=pl.Array(pl.Int64, 1)), "Array"),
+        (pl.Series([{"a": 1}]), "Struct"),
+    ],
+)
+def test_types_that_csv_cannot_hold_are_refused_before_there_are_rows(tmp_path, values, kind):
+    frame = pl.DataFrame({"id": [1], "wait": values})
+    message = f'single values such as .* column "wait" is of type {kind}.* Leave it out, or write to a .parquet file'
+    for name in ("o.csv", "o.tsv.gz"):
+        with pytest.raises(TableError, match=message):
+            check_types(tmp_path / name, frame.clear())
+    check_types(tmp_path / "o.parquet", frame)
+    with TableWriter(tmp_path / "o.parquet") as writer:
+        writer.write(frame)
+    assert read_table(tmp_path / "o.parquet").equals(frame)
+
+
+def test_types_that_csv_can_hold_are_not_refused(tmp_path):
+    time = datetime.datetime(2024, 1, 31, 12)
+    frame = pl.DataFrame({"int": [1], "text": ["a"], "truth": [True], "none": [None], "time": [time]}).with_columns(
+        pl.col("text").cast(pl.Categorical).alias("category"),
+        pl.col("int").cast(pl.Decimal(10, 2)).alias("decimal"),
+        pl.col("time").dt.date().alias("day"),
+        pl.col("time").dt.time().alias("clock"),
+        pl.col("time").dt.replace_time_zone("UTC").alias("zone"),
+    )
+    check_types(tmp_path / "o.csv", frame.clear())
+    with TableWriter(tmp_path / "o.csv") as writer:
+        writer.write(frame)
+    assert count_rows(tmp_path / "o.csv") == 1
+
+
+def test_what_polars_cannot_write_is_no_error_of_the_disk(tmp_path):
+    frame = pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)})
+    with (
+        pytest.raises(TableError, match="o.parquet: .* that failed: .*Nothing was left behind; leave out the column"),
+        TableWriter(tmp_path / "o.parquet") as writer,
+    ):
+        writer.write(frame)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("before", [None, b"old"])
+def test_a_link_stays_a_link_and_what_it_points_to_is_written(tmp_path, ending, before):
+    folder, link = tmp_path / "elsewhere", tmp_path / f"link{ending}"
+    folder.mkdir()
+    target = folder / f"target{ending}"
+    if before is not None:
+        target.write_bytes(before)
+    link.symlink_to(target)
+    with TableWriter(link) as writer:
+        writer.write(pl.DataFrame({"a": ["1"]}))
+        writer.write(pl.DataFrame({"a": ["2"]}))
+    assert link.is_symlink()
+    assert read_table(target).rows() == [("1",), ("2",)]
+    assert os.listdir(folder) == [target.name]
+    assert sorted(os.listdir(tmp_path)) == ["elsewhere", link.name]
 
 
 def test_all_frames_have_the_same_columns(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write under a temporary name in the same folder, then move: the old file stays until the new one is whole."""
-    path = Path(path).resolve()  # a link stays a link, and what it points to is written
+    path = Path(os.path.realpath(path))  # a link stays a link, and what it points to is written
     require_writable(path)
     try:
         _write_and_move(path, content)
@@ -49,7 +49,7 @@ def require_writable(
         raise FileExistsError(f"{path} must be the name of a file, but it is something else. Give another name.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be the name of a file, but it is a folder. Give a name inside it.")
-    folder = (path.resolve() if path.is_symlink() else path).parent
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
     _require_room(path, folder)
@@ -61,7 +61,7 @@ def _is_same(path: Path, other: str | os.PathLike[str] | None) -> bool:
         return False
     if path.exists() and Path(other).exists():
         return path.samefile(other)
-    return path.resolve() == Path(other).resolve()
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _require_room(path: Path, folder: Path) -> None:

@@ -55,6 +55,7 @@ def diagnose(
     label_freq: float | None = None,
     scenario: str = "one-sample",
     alpha: float | None = None,
+    prior: float | None = None,
 ) -> list[Finding]:
     """Check weights, confidence and labeling probability of the labeled rows.
 
@@ -70,6 +71,8 @@ def diagnose(
     scenario : {"one-sample", "two-sample"}
     alpha : float, optional
         Share of labeled rows among all; with it, the estimated share of positives is checked too.
+    prior : float, optional
+        Share of positives, where it is known: it is held against what the weights say.
 
     Returns
     -------
@@ -100,9 +103,10 @@ def diagnose(
         findings.append(check_propensity(confidence, labeling_prob))
         findings.append(check_label_frequency(1 / float(weight.mean()) if label_freq is None else label_freq))
     if scenario == "two-sample" or alpha is not None:
-        findings.append(
-            check_prior(float(weight.mean()) * (1.0 if alpha is None or scenario != "one-sample" else alpha))
-        )
+        least = 0.0 if alpha is None or scenario != "one-sample" else alpha
+        # Labeled rows are positive: what says less is told as the label frequency, and the estimate takes no notice.
+        estimate = max(least, float(weight.mean()) * (least or 1.0))
+        findings.append(check_prior(estimate) if prior is None else check_known_prior(prior, estimate))
     return findings
 
 
@@ -298,3 +302,20 @@ def check_prior(prior: float) -> Finding:
             "If that cannot be, the confidence is too high or there are too few labels.",
         )
     return Finding(GOOD, "prior", f"An estimated {percent(prior)} of all rows are positive.")
+
+
+def check_known_prior(prior: float, estimate: float) -> Finding:
+    """Whether the share of positives that the user gave is near what the weights say."""
+    text = (
+        f"{percent(prior)} of all rows are positive, as given; by confidence and labeling probability alone it would "
+        f"be {percent(estimate)}"
+    )
+    if 1 / 2 <= estimate / prior <= 2:
+        return Finding(GOOD, "prior", f"{text}.")
+    return Finding(
+        NOTE,
+        "prior",
+        f"{text}, less than half or more than twice as much.",
+        "With few labels the estimate is often too high. Else check the share that was given, and whether the "
+        "confidence is a probability.",
+    )

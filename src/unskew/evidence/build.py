@@ -3,7 +3,7 @@
 import math
 import types
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 
@@ -40,13 +40,13 @@ def build(kind: Any, value: Any, place: str) -> Any:
 
 def _build_record(kind: Any, value: Any, place: str) -> Any:
     content = _expect(value, Mapping, "an object", place)
-    missing = [each.name for each in fields(kind) if each.name not in content]
+    # What has a default came later: files from before do not have it.
+    missing = [each.name for each in fields(kind) if each.name not in content and each.default is MISSING]
     if missing:
         raise ValueError(f"{place} must hold {', '.join(missing)}, but it does not. It is of another version.")
     hints = get_type_hints(kind)
-    return kind(
-        **{each.name: build(hints[each.name], content[each.name], f"{place}.{each.name}") for each in fields(kind)}
-    )
+    present = [each.name for each in fields(kind) if each.name in content]
+    return kind(**{name: build(hints[name], content[name], f"{place}.{name}") for name in present})
 
 
 def _build_plain(kind: Any, value: Any, place: str) -> Any:

@@ -35,6 +35,7 @@ def gather_evidence(
     feature_units: Sequence[Unit] | None = None,
     ranker: Any = None,
     level: float = 0.95,
+    prior: float | None = None,
 ) -> Evidence:
     """Compute all that a report shows.
 
@@ -57,6 +58,8 @@ def gather_evidence(
         Gives the training histories, and the scores that the thresholds of the curves stand at.
     level : float
         Coverage of the intervals.
+    prior : float, optional
+        Share of positives, where the user gave it.
     """
     y, labeling_prob = np.asarray(y), np.asarray(labeling_prob, dtype=np.float64)
     confidence = np.asarray(confidence, dtype=np.float64)
@@ -64,16 +67,16 @@ def gather_evidence(
     judged = y, score, confidence, labeling_prob
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEstimateWarning)  # a finding tells it
-        estimate = sar_auc(*judged, scenario, level, clip=clip)
+        estimate = sar_auc(*judged, scenario, level, clip=clip, prior=prior)
     weight = inverse_labeling_weight(confidence[labeled], labeling_prob[labeled], clip)
     everything = np.ones(len(y), dtype=bool) if scenario == "one-sample" else ~labeled
+    model_scores = _model_scores(ranker, X, everything)
     curve = None
     if estimate.prior < 1:
-        curve = _thin(sar_curves(*judged, scenario, clip=clip), _model_scores(ranker, X, everything))
-    alpha = float(labeled.mean())
+        curve = _thin(sar_curves(*judged, scenario, clip=clip, prior=prior), model_scores)
     score_training, labeling_training = _trainings(ranker)
     return Evidence(
-        estimate=_estimate(estimate, weight, len(y), scenario),
+        estimate=_estimate(estimate, weight, len(y), scenario, prior),
         n_rows=len(y),
         n_labeled=int(labeled.sum()),
         n_ranked=int(everything.sum()),
@@ -84,24 +87,36 @@ def gather_evidence(
         confidence=_histogram(confidence[labeled], 1.0),
         labeling_prob=_histogram(labeling_prob[labeled], 1.0 if scenario == "one-sample" else None),
         shifts=tuple(_shifts(X, labeled, everything, weight, (feature_names, feature_columns, feature_units))),
-        findings=tuple(diagnose(confidence[labeled], labeling_prob[labeled], clip, scenario=scenario, alpha=alpha)),
+        findings=tuple(
+            diagnose(
+                confidence[labeled],
+                labeling_prob[labeled],
+                clip,
+                scenario=scenario,
+                alpha=float(labeled.mean()),
+                prior=prior,
+            )
+        ),
         score_training=score_training,
         labeling_training=labeling_training,
+        own_share=None if model_scores is None else number(np.mean(model_scores >= ranker.threshold_)),
     )
 
 
-def _estimate(found: SarAUC, weight: np.ndarray, n_rows: int, scenario: str) -> Estimate:
+def _estimate(found: SarAUC, weight: np.ndarray, n_rows: int, scenario: str, given: float | None) -> Estimate:
     low, high = _prior_interval(weight, n_rows, scenario, found.level)
+    by_weights = float(weight.mean()) * (len(weight) / n_rows if scenario == "one-sample" else 1.0)
     return Estimate(
         auc=number(found.auc),
         low=number(found.low),
         high=number(found.high),
         level=float(found.level),
         prior=number(found.prior),
-        prior_low=min(low, found.prior),
-        prior_high=max(high, found.prior),
+        prior_low=min(low, found.prior) if given is None else None,
+        prior_high=max(high, found.prior) if given is None else None,
         label_freq=number(found.label_freq),
         effective_labeled=float(found.effective_labeled),
+        weighted_prior=None if given is None else number(by_weights),
     )
 
 
@@ -176,16 +191,22 @@ def _shifts(
     if X is None or len(getattr(X, "shape", ())) != 2 or X.shape[1] != len(names):
         return []
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-    mean, std = _mean_and_std(X if everything.all() else X[everything])
+    mean, std = _mean_and_std(X if everything.all() else X[everything], units or ())
     return over_representation(X[labeled], weight, mean, std, names, feature_columns=columns, units=units)
 
 
-def _mean_and_std(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def _mean_and_std(X: Any, units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
+    """Over the rows that have a value."""
     if not sparse.issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)
         # In blocks: a table in float64 would be twice as large as the one in memory.
         blocks = (X[start : start + BLOCK] - mean for start in range(0, len(X), BLOCK))
-        return mean, np.sqrt(sum(np.square(block).sum(axis=0) for block in blocks) / len(X))
+        std = np.sqrt(sum(np.square(block).sum(axis=0) for block in blocks) / len(X))
+        for place, unit in enumerate(units):
+            if unit.absent is not None:
+                values = X[X[:, unit.absent] == 0, place].astype(np.float64)
+                mean[place], std[place] = (values.mean(), values.std()) if len(values) else (0.0, 0.0)
+        return mean, std
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     squared = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
     return mean, np.sqrt(np.maximum(squared - mean**2, 0))

@@ -31,11 +31,14 @@ class Estimate:
     level : float
         Nominal coverage of the intervals.
     prior, prior_low, prior_high : float or None
-        Share of positives. The interval counts chance in the sample, not errors of the labeling probability.
+        Share of positives. The interval counts chance in the sample, not errors of the labeling probability. Where the
+        user gave the share, it is without interval.
     label_freq : float or None
         Share of the positives that is labeled; None in the two-sample scenario.
     effective_labeled : float
         Equally weighted labels that the weighted ones are worth.
+    weighted_prior : float or None
+        What the weights say of the share of positives, where the user gave it.
     """
 
     auc: Number
@@ -47,6 +50,7 @@ class Estimate:
     prior_high: Number
     label_freq: Number
     effective_labeled: float
+    weighted_prior: Number = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,8 @@ class Evidence:
     findings : tuple of Finding
     score_training, labeling_training : Training or None
         None where no network was trained.
+    own_share : float or None
+        Share of these rows that the model itself flags, by its own threshold; None where no model was given.
     """
 
     estimate: Estimate
@@ -133,6 +139,7 @@ class Evidence:
     findings: tuple[Finding, ...]
     score_training: Training | None
     labeling_training: Training | None
+    own_share: Number = None
 
     def to_json(self) -> dict[str, Any]:
         """The record as what JSON can hold: no tuple, no NaN, no infinity."""

@@ -16,12 +16,16 @@ from unskew.weights import inverse_labeling_weight
 
 @dataclass(frozen=True)
 class Sample:
-    """Scores and weights; `everything` stands for p(x): all rows, or in the two-sample scenario the unlabeled."""
+    """Scores and weights; `everything` stands for p(x): all rows, or in the two-sample scenario the unlabeled.
+
+    Where the prior is known, the weights have been scaled so that they say the same.
+    """
 
     labeled: np.ndarray
     unlabeled: np.ndarray
     weight: np.ndarray
     one_sample: bool
+    known_prior: float | None = None
 
     @property
     def everything(self) -> np.ndarray:
@@ -33,7 +37,9 @@ class Sample:
         return len(self.labeled) / (len(self.labeled) + len(self.unlabeled)) if self.one_sample else 1.0
 
 
-def read_sample(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str, clip: float) -> Sample:
+def read_sample(
+    y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str, clip: float, prior: float | None = None
+) -> Sample:
     check_choice("scenario", scenario, SCENARIOS)
     y, score, labeling_prob = (column_or_1d(plain_array(each)) for each in (y, score, labeling_prob))
     check_consistent_length(y, score, labeling_prob)
@@ -46,11 +52,21 @@ def read_sample(y: Any, score: Any, confidence: Any, labeling_prob: Any, scenari
     weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
     score = score.astype(np.float64)
     one_sample = scenario == "one-sample"
-    if one_sample:
-        # Labeled instances are positive ones, so that the prior, alpha times the mean weight, is at least alpha. What
-        # says less is wrong in its scale, which is of no weight to R_H.
+    # What the weights say of the prior, alpha times their mean, may be wrong: their scale is of no weight to R_H.
+    if prior is not None:
+        weight = weight * (_checked_prior(prior, labeled, one_sample) / float(weight.mean()))
+    elif one_sample:  # labeled instances are positive ones, so that the prior is at least alpha
         weight = weight * max(1.0, 1 / float(weight.mean()))
-    return Sample(score[labeled], score[~labeled], weight, one_sample)
+    return Sample(score[labeled], score[~labeled], weight, one_sample, prior)
+
+
+def _checked_prior(prior: Any, labeled: np.ndarray, one_sample: bool) -> float:
+    """The mean weight that a known prior stands for."""
+    least = float(labeled.mean()) if one_sample else 0.0
+    if isinstance(prior, bool) or not isinstance(prior, Real) or not (0 < float(prior) < 1 and float(prior) >= least):
+        words = f"at least the share of labeled rows, {least:.4g}, and below 1" if one_sample else "between 0 and 1"
+        raise ValueError(f"prior must be a number, {words}, but it is {prior!r}. Leave it out to have it estimated.")
+    return float(prior) / least if one_sample else float(prior)
 
 
 def require_two_of_each(labeled: np.ndarray) -> None:
@@ -141,9 +157,9 @@ class Influence:
 def influence_of(sample: Sample) -> Influence:
     """Influence of each row on the AUC, by the delta method on its two means."""
     prior, weighted_risk = parts_of(sample)
-    slope_prior = ((weighted_risk / prior**2 + 0.5) * (1 - prior) - (weighted_risk / prior - prior / 2)) / (
-        1 - prior
-    ) ** 2
+    slope_prior = weighted_risk / (prior**2 * (1 - prior))  # of the mean weight in R_H; in the prior, if not known:
+    if sample.known_prior is None:
+        slope_prior += 0.5 / (1 - prior) - (weighted_risk / prior - prior / 2) / (1 - prior) ** 2
     slope_risk = -1 / (prior * (1 - prior))
     own = sample.weight * (slope_prior + slope_risk * share_above_labeled(sample))
     # The weight of the labeled instances that each row outranks: its part as the "any x" of a pair.

@@ -132,7 +132,7 @@ def cross_val_sar_auc(
 ) -> SarAUC:
     """AUC of a ranker estimated by cross-validation, without negatives.
 
-    The estimate is for models trained on (k - 1)/k of the data. Scenario and clip are the estimator's.
+    The estimate is for models trained on (k - 1)/k of the data. Scenario, clip and a known prior are the estimator's.
 
     Parameters
     ----------
@@ -143,7 +143,8 @@ def cross_val_sar_auc(
     """
     honest = out_of_fold(estimator, X, y, confidence, **options)
     y = check_labels(column_or_1d(plain_array(y)))
-    return sar_auc(y, honest.score, confidence, honest.labeling_prob, estimator.scenario, level, clip=estimator.clip)
+    known = {"clip": estimator.clip, "prior": estimator.prior}
+    return sar_auc(y, honest.score, confidence, honest.labeling_prob, estimator.scenario, level, **known)
 
 
 def _read(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:

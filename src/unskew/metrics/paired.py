@@ -33,6 +33,7 @@ def paired_difference(
     clip: float = 0.0,
     scenario: str = "one-sample",
     level: float = 0.95,
+    prior: float | None = None,
 ) -> PairedDifference:
     """Difference of the AUCs that `sar_auc` estimates for two scores of the same rows, with an interval.
 
@@ -42,7 +43,7 @@ def paired_difference(
 
     Parameters
     ----------
-    y, confidence, labeling_prob, clip, scenario, level
+    y, confidence, labeling_prob, clip, scenario, level, prior
         As in `sar_auc`.
     score_a, score_b : arrays of shape (n,)
         Two scores of the same rows.
@@ -58,7 +59,8 @@ def paired_difference(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
-    first, second = (read_sample(y, score, confidence, labeling_prob, scenario, clip) for score in (score_a, score_b))
+    evidence = confidence, labeling_prob, scenario, clip, prior
+    first, second = (read_sample(y, score, *evidence) for score in (score_a, score_b))
     if prior_and_label_freq(first)[0] >= 1:
         warn_that_nothing_can_be_told(first)
         return PairedDifference(float("nan"), -1.0, 1.0)

@@ -96,6 +96,7 @@ def sar_auc(
     *,
     interval: str = "u-statistic",
     clip: float = 0.0,
+    prior: float | None = None,
 ) -> SarAUC:
     r"""AUC estimated from PU data with confidence, without negatives.
 
@@ -130,6 +131,9 @@ def sar_auc(
     clip : float in [0, 1)
         Labeling probabilities below are raised to it. With the true probabilities 0 is right; estimated ones need some
         (the rankers use 0.01), because one that is far too small would outweigh all others.
+    prior : float in (0, 1), optional
+        Share of positives, where it is known. R_H does not depend on the scale of the weights, so that a prior that is
+        too high or too low by estimate then does no harm.
 
     Examples
     --------
@@ -140,11 +144,11 @@ def sar_auc(
     True
     """
     check_choice("interval", interval, ("u-statistic", "bootstrap"))
-    sample = read_sample(y, score, confidence, labeling_prob, scenario, clip)
+    sample = read_sample(y, score, confidence, labeling_prob, scenario, clip, prior)
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
-    prior, label_freq = prior_and_label_freq(sample)
-    if prior >= 1:
+    share, label_freq = prior_and_label_freq(sample)
+    if share >= 1:
         warn_that_nothing_can_be_told(sample)
         estimate, low, high = float("nan"), 0.0, 1.0
     else:
@@ -159,7 +163,7 @@ def sar_auc(
         low=low,
         high=high,
         level=level,
-        prior=prior,
+        prior=share,
         label_freq=label_freq,
         effective_labeled=effective_sample_size(sample.weight),
         unclipped=float(estimate),
@@ -174,6 +178,7 @@ def sar_curves(
     scenario: str = "one-sample",
     *,
     clip: float = 0.0,
+    prior: float | None = None,
 ) -> SarCurves:
     r"""ROC and precision-recall curves estimated from PU data with confidence, without negatives.
 
@@ -184,15 +189,15 @@ def sar_curves(
     FPR and precision are differences and ratios of estimates: where chance takes them out of [0, 1] they are clipped.
     Parameters as in `sar_auc`.
     """
-    sample = read_sample(y, score, confidence, labeling_prob, scenario, clip)
-    prior, label_freq = prior_and_label_freq(sample)
+    sample = read_sample(y, score, confidence, labeling_prob, scenario, clip, prior)
+    share, label_freq = prior_and_label_freq(sample)
     thresholds = np.unique(np.concatenate([sample.labeled, sample.everything]))[::-1]
     tpr = _share_reaching(sample.labeled, thresholds, sample.weight)
     flagged = _share_reaching(sample.everything, thresholds)
     with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.where(flagged > 0, prior * tpr / flagged, 1.0)
-        fpr = (flagged - prior * tpr) / (1 - prior)
-    if prior >= 1:
+        precision = np.where(flagged > 0, share * tpr / flagged, 1.0)
+        fpr = (flagged - share * tpr) / (1 - share)
+    if share >= 1:
         warn_that_nothing_can_be_told(sample, "false positive rate")
         fpr = np.full(len(thresholds), np.nan)
     return SarCurves(
@@ -201,7 +206,7 @@ def sar_curves(
         fpr=np.concatenate([[0.0], np.clip(fpr, 0, 1)]),
         precision=np.concatenate([[1.0], np.clip(precision, 0, 1)]),
         flagged=np.concatenate([[0.0], flagged]),
-        prior=prior,
+        prior=share,
         label_freq=label_freq,
     )
 
@@ -239,8 +244,9 @@ def _bootstrap_interval(sample: Sample, level: float, rng: np.random.RandomState
         above = (at.sum() - np.cumsum(at) + at / 2)[group[:n_labeled]] / at.sum()
         weight = count[:n_labeled] * sample.weight
         scale = sample.alpha / (n_labeled if not sample.one_sample else sample.alpha * len(score))
-        prior = scale * weight.sum()
-        estimates[number] = auc_of(prior, scale * (weight @ above)) if 0 < prior < 1 else np.nan
+        mean, risk = scale * weight.sum(), scale * (weight @ above)
+        prior = sample.known_prior or mean
+        estimates[number] = auc_of(prior, risk * prior / mean) if mean > 0 and prior < 1 else np.nan
     low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
     return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
 

@@ -1,8 +1,10 @@
 """Pictures, as SVG text that goes into a page or PNG bytes that go into a file."""
 
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,19 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "svg.hashsalt": "unskew",  # the same picture gives the same file
 }
+
+_CHARACTERS = 36
+"""Digits that fit beside each other below one panel."""
+_TICKS: tuple[tuple[tuple[float, ...], int], ...] = (
+    ((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8), 1),
+    ((1, 1.5, 2, 3, 5, 7), 1),
+    ((1, 2, 5), 1),
+    ((1, 3), 1),
+    ((1,), 1),
+    ((1,), 2),
+    ((1,), 3),
+)
+"""First digits of ticks on a log axis, and decades from one power of ten to the next; the closest first."""
 
 
 def as_svg(figure: Any) -> str:
@@ -102,8 +117,35 @@ def draw_weights(axes: Any, weight: np.ndarray) -> None:
     low, high = weight[weight > 0].min(), weight.max()
     axes.hist(weight, bins=np.geomspace(low * 0.99, high * 1.01, 25), color=BLUE)
     axes.set_xscale("log")
+    ticks = plain_ticks(*axes.get_xlim())
+    axes.set_xticks(list(ticks.values()), list(ticks))
+    axes.minorticks_off()  # matplotlib would write 2 x 10^0, 3 x 10^0, ... over each other
     axes.set_xlabel("weight: confidence / labeling probability")
     axes.set_ylabel("labeled instances")
+
+
+def plain_ticks(low: float, high: float) -> dict[str, float]:
+    """Ticks of a log axis by their labels: as many round numbers as fit beside each other."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    for digits, step in _TICKS:
+        powers = range(first - first % step, last + 1, step)
+        values = [digit * 10.0**power for power in powers for digit in digits]
+        ticks = {_plain(value): value for value in values if low <= value <= high}
+        if len(ticks) > 1 and _fit(ticks, math.log10(high / low)):
+            return ticks
+    return {_plain(value): value for value in (low, high)}  # so close that hardly a round number lies between
+
+
+def _plain(value: float) -> str:
+    return np.format_float_positional(value, precision=3, fractional=False, trim="-")
+
+
+def _fit(ticks: Mapping[str, float], decades: float) -> bool:
+    """Whether two digits would fit between any two neighbors; each label has its tick in the middle."""
+    return all(
+        (len(left) + len(right)) / 2 + 2 <= _CHARACTERS * math.log10(ticks[right] / ticks[left]) / decades
+        for left, right in pairwise(ticks)
+    )
 
 
 def label_key(axes: Any) -> None:

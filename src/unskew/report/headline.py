@@ -81,8 +81,8 @@ def _auc_scale(auc: float, low: float, high: float) -> str:
 
 def _prior_tile(evidence: Evidence) -> str:
     estimate = evidence.estimate
-    prior, low, high = estimate.prior, estimate.prior_low, estimate.prior_high
-    if prior is None or low is None or high is None:
+    prior = estimate.prior
+    if prior is None:
         return ""
     if estimate.auc is None:
         return _tile(
@@ -93,7 +93,10 @@ def _prior_tile(evidence: Evidence) -> str:
         )
     count = prior * evidence.n_ranked
     rounded = round(count, -max(0, len(f"{count:.0f}") - 2))  # two digits: it is an estimate
-    small = f"{100 * estimate.level:g} % interval {percent(low)} to {percent(high)}"
+    small = "as given"
+    if estimate.prior_low is not None and estimate.prior_high is not None:
+        low, high = percent(estimate.prior_low), percent(estimate.prior_high)
+        small = f"{100 * estimate.level:g} % interval {low} to {high}"
     sentence = (
         f"About {rounded:,.0f} of {plural(evidence.n_ranked, 'row')} are positive; {evidence.n_labeled:,} are labeled."
     )
@@ -109,4 +112,6 @@ def _label_freq_tile(evidence: Evidence, label_freq: float) -> str:
             f"{100 * evidence.estimate.level:g} % interval {percent(alpha / high)} to {percent(min(1, alpha / low))}"
         )
     sentence = f"The other {percent(1 - label_freq)} of the positives are still among the unlabeled rows."
+    if label_freq >= 1:
+        sentence = "By this estimate no positive is left among the unlabeled rows."
     return _tile("Labeled among the positives", exact(percent(label_freq), label_freq, "label-freq"), small, sentence)

@@ -29,10 +29,10 @@ def page_scripts(evidence: Evidence) -> str:
 
 
 def own_cut(evidence: Evidence, curve: Curve) -> int:
-    """Where the model itself cuts: as many rows flagged as are positive, by estimate."""
-    prior = evidence.estimate.prior or 0.0
+    """Where the model itself cuts; without a model, where as many rows are flagged as are positive, by estimate."""
+    share = (evidence.estimate.prior or 0.0) if evidence.own_share is None else evidence.own_share
     return min(
-        range(first_cut(evidence, curve), len(curve.flagged)), key=lambda place: abs(curve.flagged[place] - prior)
+        range(first_cut(evidence, curve), len(curve.flagged)), key=lambda place: abs(curve.flagged[place] - share)
     )
 
 

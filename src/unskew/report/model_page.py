@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from unskew.evidence import Evidence, first_cut, threshold_table
+from unskew.evidence import Evidence, ThresholdRow, first_cut, threshold_table
 from unskew.report.charts import precision_chart, roc_chart
 from unskew.report.findings import findings_section
 from unskew.report.headline import headline
@@ -91,10 +91,7 @@ def _cut_section(evidence: Evidence) -> str:
     if curve is None:
         return section("cut-section", title, "<p>No curves can be drawn, because no AUC could be told.</p>")
     chosen = own_cut(evidence, curve)
-    lead = (
-        "<p>Rows are flagged from the top of the ranking down. The model itself flags as many as are positive, by "
-        "estimate; that is what is shown first.</p>"
-    )
+    lead = f"<p>Rows are flagged from the top of the ranking down. {_first_shown(evidence)}</p>"
     prior, first = evidence.estimate.prior or 0.0, first_cut(evidence, curve)
     figures = (
         figure("ROC curve", roc_chart(curve, chosen), _ROC_KEY),
@@ -104,19 +101,52 @@ def _cut_section(evidence: Evidence) -> str:
     return section("cut-section", title, lead + threshold_control(evidence, curve) + charts + _threshold_rows(evidence))
 
 
+def _first_shown(evidence: Evidence) -> str:
+    """What the slider starts at, and how that goes together with the share of positives above."""
+    prior, own = evidence.estimate.prior, evidence.own_share
+    if own is None or prior is None:
+        return "As many as are positive, by estimate, are shown first."
+    text = f"What the model itself flags is shown first, {percent(own)}"
+    if abs(own - prior) <= max(0.005, 0.1 * prior):
+        return f"{text}: as many as are positive."
+    return (
+        f"{text}: as many as are positive by what it learned in training. That is not the share estimated above, "
+        f"{percent(prior)}, which comes from models that did not see the row. With few labels both are rough."
+    )
+
+
 def _threshold_rows(evidence: Evidence) -> str:
+    table = threshold_table(evidence)
     rows = "".join(
         f'<tr><th scope="row">{exact(percent(row.flagged), row.flagged)}</th>'
         f"<td>{round(row.flagged * evidence.n_ranked):,}</td>"
         + "".join(f"<td>{exact(percent(each), each)}</td>" for each in (row.precision, row.recall, row.fpr))
         + "</tr>"
-        for row in threshold_table(evidence)
+        for row in table
     )
     names = ("share flagged", "rows flagged", "precision", "recall", "false positive rate")
     header = "".join(f'<th scope="col">{name}</th>' for name in names)
     return (
         '<h3>Thresholds at a glance</h3><div class="scroll" tabindex="0" role="region" aria-label="Thresholds">'
         f'<table id="thresholds"><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'
+        + _contradiction(evidence, table)
+    )
+
+
+def _contradiction(evidence: Evidence, table: list[ThresholdRow]) -> str:
+    """Tell where a row speaks of more positives than are flagged."""
+    prior = evidence.estimate.prior or 0.0
+    impossible = [row for row in table if prior * row.recall > 1.05 * row.flagged]
+    if not impossible:
+        return ""
+    row, estimated = impossible[-1], evidence.estimate.weighted_prior is None
+    source = "is estimated" if estimated else "that was given is"
+    advice = " If you know the share, fit with --prior." if estimated else ""
+    return (
+        f'<p class="soft" id="contradiction">Where {percent(row.flagged)} are flagged, recall and share of positives '
+        f"do not go together: {percent(row.recall)} of {percent(prior)} would be {percent(prior * row.recall)} of all "
+        f"rows, more than are flagged. Probably the share of positives {source} too high, and with it the precision; "
+        f"where few rows are flagged, it may also be chance. The recall does not depend on the share.{advice}</p>"
     )
 
 

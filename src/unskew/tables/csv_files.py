@@ -7,17 +7,18 @@ through Python's csv module, which knows at which line something is wrong. Both 
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from unskew.errors import TableError
-from unskew.tables.text_blocks import TextFile, open_text, told_if_damaged
+from unskew.tables.text_blocks import LONGEST_LINE, TextFile, open_text, told_if_damaged
 from unskew.tables.wording import listed, shown
 
 ROWS_AT_ONCE = 1 << 16
@@ -91,7 +92,7 @@ def _find_delimiter(sample: str) -> str:
 
     def worth(delimiter: str) -> tuple[float, int]:
         lengths: list[int] = []
-        with suppress(csv.Error):  # told by the parser, with its line
+        with _long_fields(), suppress(csv.Error):  # told by the parser, with its line
             for record in islice(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), LINES_LOOKED_AT):
                 lengths += [len(record)] if any(record) else []
         if not lengths or lengths[0] == 1:
@@ -105,10 +106,29 @@ def _split_header(path: Path, text: str, delimiter: str) -> tuple[list[str], int
     """First record that is not blank, the number of lines up to its end, and the text after it."""
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    while True:
-        record = _next_record(path, reader, 0)
-        if any(field.strip() for field in record):
-            return record, reader.line_num, lines.read()
+    with _long_fields():
+        while True:
+            record = _next_record(path, reader, 0)
+            if any(field.strip() for field in record):
+                return record, reader.line_num, lines.read()
+
+
+_limit_lock = Lock()
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let the csv module read fields as long as lines may be.
+
+    Its own limit of 131,072 characters belongs to the whole process. So it is put back, never left changed while a
+    generator waits, and changed by one thread at a time.
+    """
+    with _limit_lock:
+        before = csv.field_size_limit(LONGEST_LINE)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
 
 
 def _next_record(path: Path, reader: Any, lines_before: int) -> list[str]:
@@ -120,6 +140,12 @@ def _next_record(path: Path, reader: Any, lines_before: int) -> list[str]:
             f"{path}: the first line must hold the names of the columns, but all lines are blank. Add a header."
         ) from None
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise TableError(
+                f"{path}: fields must be shorter than {LONGEST_LINE >> 20} MiB, but the record that starts at line "
+                f"{line} has a longer one, most likely because a quote is not closed. Mend that line, or export the "
+                "file again."
+            ) from None
         raise TableError(
             f"{path}: quotes must enclose whole fields and be doubled inside them, but this does not hold in the "
             f"record that starts at line {line} ({error}). Mend that line, or export the file again."
@@ -197,19 +223,21 @@ class _Parser:
         """Frames of a block, record by record; a record may reach into the next block."""
         self._take_up(block)
         reader = csv.reader(self._lines(), delimiter=self._table.delimiter, strict=True)
-        records: list[list[str]] = []
-        while self._open.tell() < self._open_length:
-            record = _next_record(self._table.path, reader, self._line)
-            if not record or (len(record) == 1 < len(self._schema) and not record[0].strip()):
-                continue  # a blank line
-            self._require_fields(record, self._line + reader.line_num)
-            records.append(record)
-            if len(records) == ROWS_AT_ONCE:
-                yield self._to_frame(records)
-                records = []
-        self._line += reader.line_num
-        if records:
+        while records := self._next_records(reader):
             yield self._to_frame(records)
+        self._line += reader.line_num
+
+    def _next_records(self, reader: Any) -> list[list[str]]:
+        """As many records as a frame takes; none at the end of the block."""
+        records: list[list[str]] = []
+        with _long_fields():
+            while len(records) < ROWS_AT_ONCE and self._open.tell() < self._open_length:
+                record = _next_record(self._table.path, reader, self._line)
+                if not record or (len(record) == 1 < len(self._schema) and not record[0].strip()):
+                    continue  # a blank line
+                self._require_fields(record, self._line + reader.line_num)
+                records.append(record)
+        return records
 
     def _take_up(self, block: bytes) -> None:
         text = block.decode()

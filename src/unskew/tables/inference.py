@@ -26,6 +26,8 @@ MOST_CATEGORIES = 200
 FEW_CATEGORIES = 10
 """As few values as this are categories even in a table with hardly more rows."""
 NEARLY_ALL = 0.95
+FEW_OTHERS = 0.1
+"""Up to this share of other values, text was probably meant to be numbers or dates."""
 SORTED_BY_CHANCE = 20
 """Fewer whole numbers than this may be in order without being a counter."""
 LEAST_COUNTER = 5
@@ -141,15 +143,25 @@ def _kind(series: pl.Series) -> Kind | None:
 def _is_counter(series: pl.Series) -> bool:
     """Whether numbers are a running number or a code of the row: whole, all different, and in order or named so."""
     whole = series.drop_nulls()
-    if not (whole.str.contains(r"^[+-]?\d+$").all() if is_text(whole.dtype) else whole.dtype.is_integer()):
-        return False
-    if len(whole) < LEAST_COUNTER or whole.n_unique() < len(whole):
+    if len(whole) < LEAST_COUNTER or whole.n_unique() < len(whole) or not _are_whole(whole):
         return False
     if _named_as_identifier(series.name):
         return True
     steps = np.diff(to_numbers(whole).to_numpy())
     one_by_one = bool((steps == 1).all() or (steps == -1).all())
     return one_by_one or (len(whole) >= SORTED_BY_CHANCE and bool((steps > 0).all() or (steps < 0).all()))
+
+
+def _are_whole(values: pl.Series) -> bool:
+    """Whether numbers have no fraction, be they stored as integers, as floats (1000434.0), or as text of either."""
+    dtype = values.dtype
+    if dtype.is_integer() or (is_text(dtype) and values.str.contains(r"^[+-]?\d+(\.0*)?$").all()):
+        return True  # text may have more digits than a number can hold
+    if not (is_text(dtype) or dtype.is_numeric()):
+        return False  # seconds of a time or a duration are no numbers of rows
+    numbers = to_numbers(values)
+    # Beyond 64 bits every float is whole, which says nothing: the cast gives null there.
+    return bool((numbers.cast(pl.Int64, strict=False) == numbers).fill_null(False).all())
 
 
 def _named_as_identifier(name: str) -> bool:
@@ -185,17 +197,32 @@ def _infer_categorical(series: pl.Series) -> Column | LeftOut:
 def _hint(series: pl.Series) -> str:
     """Why a column may have become text that was not meant to be; nothing if there is no sign of it."""
     text = series.drop_nulls()
-    odd = (series.is_not_null() & to_numbers(series).is_null()).to_numpy()
-    if odd.sum() <= 0.1 * len(text):
-        row = int(odd.argmax())
+    count, first = _unread(series, to_numbers(series))
+    if count <= FEW_OTHERS * len(text):
         return (
-            f"all but {int(odd.sum()):,} of {len(text):,} values are numbers (first other: {shown(series[row])} at row "
-            f"{row + 1:,}); leave those blank to use it as a number"
+            f"all but {count:,} of {len(text):,} values are numbers (first other: {first}); leave those blank to use "
+            "it as a number"
         )
     if has_separators(text):
         return (
             "looks like numbers with separators, a decimal comma or a unit; write them as 1234.5 to use it as a number"
         )
+    count, first = _unread(series, to_days(series))
+    if count <= FEW_OTHERS * len(text):
+        return (
+            f"all but {count:,} of {len(text):,} values are dates (first other: {first}); mend those or leave them "
+            "blank to use it as a date"
+        )
     if text.str.contains(r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(\D.*)?$").all():
-        return "looks like dates; write them as 2024-01-31 to use it as a date"
+        return (
+            "looks like dates; write them as 2024-01-31 or 2024-01-31T23:59 to use it as a date (first that cannot be "
+            f"read: {first})"
+        )
     return ""
+
+
+def _unread(series: pl.Series, values: pl.Series) -> tuple[int, str]:
+    """Count of the values that are there and could not be read, and the first of them with its row."""
+    unread = (series.is_not_null() & values.is_null()).to_numpy()
+    row = int(unread.argmax())
+    return int(unread.sum()), f"{shown(series[row])} at row {row + 1:,}"

@@ -15,7 +15,6 @@ import polars as pl
 
 from unskew.errors import TableError
 from unskew.tables.reading import PARQUET_ENDINGS
-from unskew.tables.values import is_nested
 from unskew.tables.wording import StrPath, shown
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
@@ -34,19 +33,29 @@ def check_types(path: StrPath, frame: pl.DataFrame) -> None:
     """Refuse columns that a file of this name cannot hold."""
     if Path(path).name.lower().endswith(PARQUET_ENDINGS):
         return
-    for name, dtype in frame.schema.items():
-        if is_nested(dtype):
+    for column in frame:
+        if not _fits_csv(column):
             raise TableError(
-                f"{path}: a CSV file can only hold single values, but column {shown(name)} is of type {dtype}. Leave "
-                "it out, or write to a .parquet file."
+                f"{path}: a CSV file can only hold single values such as text, numbers and dates, but column "
+                f"{shown(column.name)} is of type {column.dtype}. Leave it out, or write to a .parquet file."
             )
+
+
+def _fits_csv(column: pl.Series) -> bool:
+    """Whether polars writes values of this type to CSV; only trying tells, and one row without a value is enough."""
+    try:
+        column.clear(1).to_frame().write_csv()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return False
+    return True
 
 
 class TableWriter:
     """Writes frames one after another to a CSV or Parquet file, by the ending of its name.
 
     The file is written under a temporary name in the same folder and moved at the end of the ``with`` block; after an
-    error nothing is left behind, and a file that was there before stays as it was.
+    error nothing is left behind, and a file that was there before stays as it was. A link stays a link, and what it
+    points to is written.
 
     Parameters
     ----------
@@ -56,7 +65,7 @@ class TableWriter:
     Raises
     ------
     TableError
-        If the name has another ending or the file cannot be created.
+        If the name has another ending, the file cannot be created, or it cannot hold a column.
     OSError
         If writing fails later, as on a full disk.
     """
@@ -68,7 +77,8 @@ class TableWriter:
         check_ending(self.path)
         if self.path.is_dir():
             raise TableError(f"{self.path}: there must be no folder of this name, but there is. Choose another name.")
-        self._temporary = self.path.with_name(f".{self.path.name[:100]}.{secrets.token_hex(4)}.part")
+        self._target = Path(os.path.realpath(self.path))
+        self._temporary = self._target.with_name(f".{self._target.name[:100]}.{secrets.token_hex(4)}.part")
         self._parts: list[Path] = []
         self._schema: pl.Schema | None = None
 
@@ -127,7 +137,7 @@ class TableWriter:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            os.replace(self._temporary, self.path)
+            os.replace(self._temporary, self._target)
             return
         if not self._parts:
             self._write_part(pl.DataFrame())
@@ -137,7 +147,7 @@ class TableWriter:
             pl.scan_parquet(self._parts, glob=False, hive_partitioning=False).sink_parquet(whole)
         with open(whole, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(whole, self.path)
+        os.replace(whole, self._target)
 
     def _clear(self) -> None:
         if self._parquet:
@@ -152,15 +162,17 @@ class TableWriter:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Name the file in an error of the disk, and that nothing was left."""
+        """Name the file in an error of the disk or of polars, and that nothing was left."""
         try:
             yield
         except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = getattr(error, "strerror", None) or (str(error).strip().splitlines() or [repr(error)])[0]
-            failed = OSError(
+            words = (
                 f"{self.path}: the table must be written whole, but that failed: {reason}. Nothing was left behind; "
-                "make room, or choose another place."
             )
             told = re.search(r"os error (\d+)", reason)  # polars tells the number in words only
+            if not (isinstance(error, OSError) or told):
+                raise TableError(f"{words}leave out the column that it is about, or choose another ending.") from error
+            failed = OSError(f"{words}make room, or choose another place.")
             failed.errno = getattr(error, "errno", None) or (int(told[1]) if told else None)
             raise failed from error

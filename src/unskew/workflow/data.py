@@ -81,10 +81,12 @@ def read_validation(table: LabeledTable, path: Path, *, blank_is_unlabeled: bool
     """Read a file with the columns of a table that was read to fit on."""
     opened = open_table(path)
     frame = read_table(opened)
-    check_frame(table.schema, frame, path)
+    column = table.confidence_column
+    aside = [table.label, *([] if column is None else [column]), *table.excluded]
+    notes = [*opened.notes, *check_frame(table.schema, frame, path, ignore=aside)]
+    notes += [f"{path}: {each}" for each in table.encoder.unseen(frame)]  # else it reads as if said of the table
     y = read_labels(frame, table.label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     require_both_kinds(y, table.label, path=path)
-    column = table.confidence_column
     confidence = None if column is None else read_confidence(frame, column, y, path=path)
     X = table.encoder.transform(frame)
-    return replace(table, path=path, frame=frame, y=y, confidence=confidence, X=X, notes=opened.notes)
+    return replace(table, path=path, frame=frame, y=y, confidence=confidence, X=X, notes=tuple(notes))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,10 +127,10 @@ def fit_table(
         with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
             ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
         evidence = _evidence(table, ranker, training, verbose) if estimate else None
-    return TableModel(ranker, table.schema, table.encoder, source_of(table), evidence)
+    return TableModel(ranker, table.schema, table.encoder, source_of(table, validation), evidence)
 
 
-def source_of(table: LabeledTable) -> Source:
+def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:
     """Where what is made from a table today comes from."""
     return Source(
         file=table.path.name,
@@ -140,6 +140,8 @@ def source_of(table: LabeledTable) -> Source:
         n_rows=len(table.y),
         n_labeled=int(table.y.sum()),
         made=Source.today(),
+        validation_file=None if validation is None else validation.path.name,
+        n_validation_rows=None if validation is None else len(validation.y),
     )
 
 
@@ -190,6 +192,7 @@ def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: 
         feature_columns=table.encoder.feature_columns,
         feature_units=feature_units(table.schema),
         ranker=ranker,
+        prior=ranker.prior,
     )
 
 
@@ -199,7 +202,8 @@ def feature_units(schema: Schema) -> list[Unit]:
     for column in schema.columns:
         units += [Unit("share")] * len(column.categories)
         if column.low < column.high:
-            units.append(_unit_of_values(column))
+            unit = _unit_of_values(column)
+            units.append(replace(unit, absent=len(units) + 1) if column.n_missing else unit)
         if column.n_missing:
             units.append(Unit("share"))
     return units

@@ -18,7 +18,7 @@ from unskew.tables import Encoder, Schema, require_file
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model comes from: file, columns with a part of their own, counts, day."""
+    """Where a model comes from: file, columns with a part of their own, counts, day, file that chose the epoch."""
 
     file: str
     label: str
@@ -27,6 +27,8 @@ class Source:
     n_rows: int
     n_labeled: int
     made: str
+    validation_file: str | None = None  # None also in model files from before there was this field
+    n_validation_rows: int | None = None
 
     @property
     def aside(self) -> tuple[str, ...]:

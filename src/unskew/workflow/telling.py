@@ -162,6 +162,8 @@ def _is_told(value: float | None) -> bool:
 
 
 def _source_facts(source: Mapping[str, Any]) -> list[tuple[str, str]]:
+    name, n_rows = source["validation_file"], source["n_validation_rows"]
+    validation = [] if name is None else [("validation file", name), ("rows of the validation file", f"{n_rows:,}")]
     return [
         ("file", source["file"]),
         ("rows", f"{source['n_rows']:,}"),
@@ -169,6 +171,7 @@ def _source_facts(source: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("label column", source["label"]),
         ("confidence column", source["confidence"] or "none"),
         ("columns excluded on request", ", ".join(source["excluded"]) or "none"),
+        *validation,
     ]
 
 
@@ -177,7 +180,13 @@ def _source_json(source: Source) -> dict[str, Any]:
 
 
 def _parameters(model: TableModel) -> dict[str, Any]:
-    return {name: value for name, value in model.ranker.get_params(deep=False).items() if value is not None}
+    """What the model was made with; no share is held out where a file was given, except to cross-validate."""
+    held_out = model.source.validation_file is None or model.evidence is not None
+    return {
+        name: value
+        for name, value in model.ranker.get_params(deep=False).items()
+        if value is not None and (held_out or name != "validation_fraction")
+    }
 
 
 def _versions_of(model: TableModel) -> dict[str, str]:
