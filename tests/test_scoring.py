@@ -89,7 +89,7 @@ def test_rows_are_fetched_in_order_by_one_thread_at_a_time_and_few_at_once(n_thr
     network, x = drawn()
     X, sizes = Watched(x), []
     zeros = torch.zeros
-    monkeypatch.setattr(torch, "zeros", lambda shape: sizes.append(shape) or zeros(shape))
+    monkeypatch.setattr(torch, "zeros", lambda shape, **kind: sizes.append(shape) or zeros(shape, **kind))
     score_rows(network, X)
     assert X.first_rows == list(range(0, N, 1024))
     assert sizes == [(1024, WIDTH)] * n_threads  # a block for each thread, however many rows there are

@@ -227,7 +227,7 @@ def _interval(estimate: float, error: float, quantile: float) -> tuple[float, fl
     half_width = quantile * error / (inside * (1 - inside))
     low = min(float(expit(logit(inside) - half_width)), estimate - quantile * error)
     high = max(float(expit(logit(inside) + half_width)), estimate + quantile * error)
-    return max(0.0, low), min(1.0, high)
+    return max(0.0, float(low)), min(1.0, float(high))
 
 
 def _bootstrap_interval(sample: Sample, level: float, rng: np.random.RandomState) -> tuple[float, float]:

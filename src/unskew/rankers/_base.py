@@ -62,14 +62,13 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     validation_fraction : float, default=0.2
         Share held out for choosing the epoch when `fit` is given no validation data.
     scenario : {"one-sample", "two-sample"}, default="one-sample"
-        How the data came about. One-sample: one sample was drawn and some of its positives were labeled, so that the
-        unlabeled are what labeling left over. Two-sample: the unlabeled are a sample of everything, drawn apart from
-        the labeled.
+        One-sample: one sample was drawn and some of its positives were labeled, so that the unlabeled are what
+        labeling left over. Two-sample: the unlabeled are a sample of everything, drawn apart from the labeled.
     labeling : None or estimator, default=None
         Estimates the labeling probability. None trains a network like `network`; any classifier with `predict_proba`
         may take its place; a fitted one is used as it is. In the two-sample scenario also `unskew.ULSIF`. A fitted
-        ranker lends its own, and so does its `labeling_`. `clone`, and so every search, unfits a ranker and a
-        classifier, but not the network in `labeling_`, nor what is inside `sklearn.frozen.FrozenEstimator`.
+        ranker lends its own. `clone`, and so every search, unfits a ranker and a classifier, but not the network in
+        `labeling_`, nor what is inside `sklearn.frozen.FrozenEstimator`.
     crossfit : int, default=0
         0: labeling probabilities of the training data are in-sample, as in the paper. k >= 2: out of k folds.
     clip : float, default=0.01
@@ -212,11 +211,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def _fit(self, X: Any, y: Any, confidence: Any, validation: tuple[Any, ...] | None) -> None:
         self.check_request(confidence)
         data = self._read(X, y, confidence)
-        held_out = None if validation is None else self._read_validation(validation, confidence is not None)
         rng = check_random_state(self.random_state)
-        train = data
-        if held_out is None:
+        if validation is None:
             train, held_out = hold_out(data, self.validation_fraction, rng)
+        else:
+            train, held_out = data, self._read_validation(validation, confidence is not None)
         in_training = held_out is train
         shared = not in_training and held_out.X is train.X
         often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
@@ -245,8 +244,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             "n_validation_unlabeled": 0 if in_training else held_out.n_unlabeled,
             "alpha": train.alpha,
         }
-        everything = np.concatenate([data.labeled_rows, data.unlabeled_rows])
-        rows = everything if self.scenario == "one-sample" else data.unlabeled_rows
+        rows = np.arange(len(data.X)) if self.scenario == "one-sample" else data.unlabeled_rows
         self.threshold_ = cut(self._score(data.X, rows), prior)  # decision 6
 
     def _check_parameters(self) -> None:
