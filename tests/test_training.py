@@ -164,3 +164,25 @@ def test_a_frozen_network_is_told():
         Trainer(lambda shape: nn.Linear(shape[0], 1).requires_grad_(False)).minimize(
             labeling_risk, data, data, np.random.RandomState(0)
         )
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_epochs_drawn_ahead_are_those_drawn_one_by_one(ahead, monkeypatch):
+    if not ahead:
+        monkeypatch.setattr("unskew.rows.Rows.prepares_for_order", True)
+    X = as_rows(np.arange(60, dtype=np.float32).reshape(60, 1))
+    data = PUData(X, np.arange(7), np.arange(7, 60), weight=np.arange(1.0, 8.0))
+    batches, generator = Batches(data, 20, "cpu"), torch.Generator().manual_seed(0)
+    assert (batches.n_ahead > 100) == ahead
+    epochs = [[rows.ravel().tolist() for rows, _ in batches.draw_epoch(generator)] for _ in range(3)]
+    by_hand = torch.Generator().manual_seed(0)
+    for epoch in epochs:
+        n_labeled, n_steps = batches.n_labeled, len(epoch)
+        assert sorted(row for rows in epoch for row in rows[n_labeled:]) == list(range(7, 60))
+        n_passes = -(-n_steps // (7 // n_labeled))
+        labeled = torch.cat(
+            [torch.randperm(7, generator=by_hand)[: 7 // n_labeled * n_labeled] for _ in range(n_passes)]
+        )
+        order = torch.randperm(53, generator=by_hand).numpy()
+        assert [row for rows in epoch for row in rows[:n_labeled]] == labeled[: n_steps * n_labeled].tolist()
+        assert [rows[n_labeled:] for rows in epoch] == [sorted(7 + part) for part in np.array_split(order, n_steps)]

@@ -46,6 +46,8 @@ class ParquetRows(Rows):
         score = ranker.decision_function(X)
     """
 
+    prepares_for_order = True  # reads the windows of the order that is next
+
     def __init__(
         self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: int = 256 << 20
     ) -> None:

@@ -19,10 +19,13 @@ class Rows(ABC):
         Shape of one row: ``(n_features,)``, or ``(channels, height, width)`` for images.
     hold_out_limit : int or None
         Unlabeled rows that may be held out at most, where rows are not all in memory.
+    prepares_for_order : bool
+        Whether `shuffle` also prepares for its order, so that only the last one is to be followed.
     """
 
     shape: tuple[int, ...]
     hold_out_limit: int | None = None
+    prepares_for_order: bool = False
 
     @abstractmethod
     def __len__(self) -> int:

@@ -20,7 +20,11 @@ from unskew.records import Epoch, PUData, ScoredBatch
 from unskew.scoring import flat_scores, score_rows
 
 Risk = Callable[[ScoredBatch], Tensor]
+BatchOf = Callable[[Tensor], ScoredBatch]
+"""What turns scores of rows into a batch for the risk."""
 
+DRAWN_AHEAD = 1 << 16
+"""Unlabeled instances, about, whose batches are drawn at once, be it for several epochs."""
 SAMPLE_ROWS = 500
 """Rows shown to a network when it is built (shape, kernel width)."""
 
@@ -242,29 +246,38 @@ class Batches:
         self.weight = _float_tensor(data.weight, device)
         self.confidence = _float_tensor(data.confidence, device)
         self.unlabeled_weight = _float_tensor(data.unlabeled_weight, device)
-        # One buffer for all batches: nothing that grows with the batch is allocated per step for the features.
-        self.buffer = torch.empty((self.n_labeled + n_unlabeled, *data.X.shape), dtype=torch.float32)
+        # One buffer for all batches: nothing that grows with the batch is allocated per step for the features. Equal
+        # parts differ by one at most, so that two views of it do for all batches.
+        full = self.n_labeled + math.ceil(data.n_unlabeled / self.n_steps)
+        buffer = torch.empty((full, *data.X.shape), dtype=torch.float32)
+        self.room = {n: (buffer[:n], buffer[:n].numpy()) for n in (full, full - 1)}
+        self.n_ahead = 1 if data.X.prepares_for_order else max(1, DRAWN_AHEAD // data.n_unlabeled)
+        self.drawn: list[list[tuple[np.ndarray, BatchOf]]] = []
 
-    def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, Callable[[Tensor], ScoredBatch]]]:
+    def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, BatchOf]]:
         """Rows of features, the labeled ones first, and what turns their scores into a batch for the risk."""
-        # All small work of an epoch is done at once: between the large products of the steps it takes several times as
-        # long, because these drive its code and data out of the processor's caches.
+        # All small work of some epochs is done at once: between the large products of the steps it takes several times
+        # as long, because these drive its code and data out of the processor's caches.
+        if not self.drawn:
+            self.drawn = [self._draw(generator) for _ in range(self.n_ahead)][::-1]
+        for rows, batch_of in self.drawn.pop():
+            batch, place = self.room[len(rows)]
+            self.X.take(rows, out=place)
+            yield batch if self.device == "cpu" else batch.to(self.device), batch_of
+
+    def _draw(self, generator: Generator) -> list[tuple[np.ndarray, BatchOf]]:
+        """The steps of one epoch: numbers of rows, and what makes a batch of their scores."""
         labeled, unlabeled = self._labeled_by_step(generator), self._unlabeled_by_step(generator)
-        columns = [
+        columns = zip(
             _by_step(self.weight, labeled),
             _by_step(self.confidence, labeled),
             _by_step(self.unlabeled_weight, unlabeled),
+            strict=True,
+        )
+        return [
+            (np.concatenate((self.labeled_rows[some], self.unlabeled_rows[others])), partial(self._batch, *values))
+            for some, others, values in zip(labeled, unlabeled, columns, strict=True)
         ]
-        rows = [
-            np.concatenate((self.labeled_rows[some], self.unlabeled_rows[others]))
-            for some, others in zip(labeled, unlabeled, strict=True)
-        ]
-        del labeled, unlabeled  # as large as `rows`, and not needed while the epoch lasts
-        batches = [self.buffer[: len(each)] for each in rows]
-        places = [each.numpy() for each in batches]
-        for index, place, batch, *values in zip(rows, places, batches, *columns, strict=True):
-            self.X.take(index, out=place)
-            yield batch if self.device == "cpu" else batch.to(self.device), partial(self._batch, *values)
 
     def _unlabeled_by_step(self, generator: Generator) -> list[np.ndarray]:
         """Which unlabeled instances each step gets: all of them once, in equal parts."""
