@@ -60,8 +60,9 @@ def four_epochs(n_inputs: int) -> Callable[[], None]:
     rows = np.arange(len(X))
     data = PUData(X, rows[:N_LABELED], rows[N_LABELED:], weight=rng.uniform(1, 10, N_LABELED))
     network = build_network("mlp", torch.zeros(1, n_inputs), generator)
-    parts = new_pullback(network, BATCH), Adam(network, 1e-4), SlopesOf(risk), Batches(data, BATCH, "cpu"), generator
-    assert (parts[3].n_labeled, parts[3].n_steps) == (20, 5)
+    batches = Batches(data, BATCH, "cpu", n_epochs=200)  # as many as a ranker asks for
+    assert (batches.n_labeled, batches.n_steps) == (20, 5)
+    parts = new_pullback(network, BATCH), Adam(network, 1e-4), SlopesOf(risk), batches, generator
 
     def run() -> None:
         for _ in range(4):

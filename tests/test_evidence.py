@@ -12,7 +12,7 @@ from scipy import sparse
 import unskew
 from conftest import QUICK
 from unskew.datasets import toy
-from unskew.diagnostics import Unit
+from unskew.diagnostics import Unit, percent
 from unskew.evidence import SHARES, Evidence, Risk, Training, gather_evidence, threshold_table
 from unskew.metrics import sar_auc, sar_curves
 from unskew.weights import inverse_labeling_weight
@@ -253,6 +253,11 @@ def test_a_given_prior_is_used_as_it_is(data, evidence):
     assert given.estimate.auc == sar_auc(*judged, clip=0.01, prior=0.4).auc != evidence.estimate.auc
     assert given.curve.precision != evidence.curve.precision
     assert "as given" in [each for each in given.findings if each.name == "prior"][0].text
+    # The check and the headline speak of one label frequency.
+    label_freq = given.n_labeled / given.n_rows / 0.4
+    assert given.estimate.label_freq == pytest.approx(label_freq)
+    said = [each for each in given.findings if each.name == "label-frequency"][0].text
+    assert said == f"An estimated {percent(label_freq)} of the positives are labeled."
     assert through_json(given) == given
 
 

@@ -166,14 +166,22 @@ def test_a_frozen_network_is_told():
         )
 
 
+def test_no_epoch_is_drawn_that_is_not_asked_for(monkeypatch):
+    drawn, draw = [], Batches._draw
+    monkeypatch.setattr(Batches, "_draw", lambda self, generator: drawn.append(self) or draw(self, generator))
+    data = pu_data(4, 10)  # so few rows that thousands of epochs could be drawn at once
+    Trainer("linear", max_epochs=3).minimize(labeling_risk, data, data, np.random.RandomState(0))
+    assert len(drawn) == 3
+
+
 @pytest.mark.parametrize("ahead", [True, False])
 def test_epochs_drawn_ahead_are_those_drawn_one_by_one(ahead, monkeypatch):
     if not ahead:
         monkeypatch.setattr("unskew.rows.Rows.prepares_for_order", True)
     X = as_rows(np.arange(60, dtype=np.float32).reshape(60, 1))
     data = PUData(X, np.arange(7), np.arange(7, 60), weight=np.arange(1.0, 8.0))
-    batches, generator = Batches(data, 20, "cpu"), torch.Generator().manual_seed(0)
-    assert (batches.n_ahead > 100) == ahead
+    batches, generator = Batches(data, 20, "cpu", n_epochs=3), torch.Generator().manual_seed(0)
+    assert batches.n_ahead == (3 if ahead else 1)
     epochs = [[rows.ravel().tolist() for rows, _ in batches.draw_epoch(generator)] for _ in range(3)]
     by_hand = torch.Generator().manual_seed(0)
     for epoch in epochs:

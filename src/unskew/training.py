@@ -95,7 +95,7 @@ class Trainer:
     ) -> Trained:
         network, optimizer = start.network, start.optimizer
         pullback = new_pullback(network, self.batch_size)
-        batches, slopes = Batches(data, self.batch_size, self.device), SlopesOf(risk)
+        batches, slopes = Batches(data, self.batch_size, self.device, self.max_epochs), SlopesOf(risk)
         best = _Best()
         history = []
         with progress_bar(title, self.max_epochs, shown=self.verbose) as step:
@@ -236,9 +236,17 @@ class Batches:
 
     An epoch walks the unlabeled instances once, in equal parts; the labeled ones are walked in shuffled passes, as
     many as the epoch has steps for. No instance is twice in a batch.
+
+    Parameters
+    ----------
+    data : PUData
+    batch_size : int
+    device : str
+    n_epochs : int
+        How many are going to be asked for: so many may be drawn ahead.
     """
 
-    def __init__(self, data: PUData, batch_size: int, device: str) -> None:
+    def __init__(self, data: PUData, batch_size: int, device: str, n_epochs: int = 1) -> None:
         self.X, self.alpha, self.device = data.X, data.alpha, device
         self.n_labeled, n_unlabeled = batch_sizes(data, batch_size)
         self.n_steps = math.ceil(data.n_unlabeled / n_unlabeled)
@@ -251,7 +259,7 @@ class Batches:
         full = self.n_labeled + math.ceil(data.n_unlabeled / self.n_steps)
         buffer = torch.empty((full, *data.X.shape), dtype=torch.float32)
         self.room = {n: (buffer[:n], buffer[:n].numpy()) for n in (full, full - 1)}
-        self.n_ahead = 1 if data.X.prepares_for_order else max(1, DRAWN_AHEAD // data.n_unlabeled)
+        self.n_ahead = 1 if data.X.prepares_for_order else min(n_epochs, max(1, DRAWN_AHEAD // data.n_unlabeled))
         self.drawn: list[list[tuple[np.ndarray, BatchOf]]] = []
 
     def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, BatchOf]]:

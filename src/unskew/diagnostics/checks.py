@@ -67,7 +67,8 @@ def diagnose(
     clip : float
         Labeling probabilities below were raised to it.
     label_freq : float, optional
-        Estimated share of the positives that is labeled, where it is not that of these weights.
+        Estimated share of the positives that is labeled. If left out, what `alpha` and `prior` say, where both are
+        given, and else these weights.
     scenario : {"one-sample", "two-sample"}
     alpha : float, optional
         Share of labeled rows among all; with it, the estimated share of positives is checked too.
@@ -101,7 +102,9 @@ def diagnose(
     ]
     if scenario == "one-sample":
         findings.append(check_propensity(confidence, labeling_prob))
-        findings.append(check_label_frequency(1 / float(weight.mean()) if label_freq is None else label_freq))
+        if label_freq is None:
+            label_freq = 1 / float(weight.mean()) if alpha is None or prior is None else alpha / prior
+        findings.append(check_label_frequency(label_freq))
     if scenario == "two-sample" or alpha is not None:
         least = 0.0 if alpha is None or scenario != "one-sample" else alpha
         # Labeled rows are positive: what says less is told as the label frequency, and the estimate takes no notice.

@@ -54,14 +54,14 @@ def read_sample(
     one_sample = scenario == "one-sample"
     # What the weights say of the prior, alpha times their mean, may be wrong: their scale is of no weight to R_H.
     if prior is not None:
-        weight = weight * (_checked_prior(prior, labeled, one_sample) / float(weight.mean()))
+        weight = weight * (_mean_weight_for(prior, labeled, one_sample) / float(weight.mean()))
     elif one_sample:  # labeled instances are positive ones, so that the prior is at least alpha
         weight = weight * max(1.0, 1 / float(weight.mean()))
     return Sample(score[labeled], score[~labeled], weight, one_sample, prior)
 
 
-def _checked_prior(prior: Any, labeled: np.ndarray, one_sample: bool) -> float:
-    """The mean weight that a known prior stands for."""
+def _mean_weight_for(prior: Any, labeled: np.ndarray, one_sample: bool) -> float:
+    """The mean weight that says the same as a known prior, which is checked."""
     least = float(labeled.mean()) if one_sample else 0.0
     if isinstance(prior, bool) or not isinstance(prior, Real) or not (0 < float(prior) < 1 and float(prior) >= least):
         words = f"at least the share of labeled rows, {least:.4g}, and below 1" if one_sample else "between 0 and 1"
@@ -157,7 +157,9 @@ class Influence:
 def influence_of(sample: Sample) -> Influence:
     """Influence of each row on the AUC, by the delta method on its two means."""
     prior, weighted_risk = parts_of(sample)
-    slope_prior = weighted_risk / (prior**2 * (1 - prior))  # of the mean weight in R_H; in the prior, if not known:
+    # The mean weight stands in two places: it scales R_H = B / A, and it is the estimate of the prior, unless that is
+    # known.
+    slope_prior = weighted_risk / (prior**2 * (1 - prior))
     if sample.known_prior is None:
         slope_prior += 0.5 / (1 - prior) - (weighted_risk / prior - prior / 2) / (1 - prior) ** 2
     slope_risk = -1 / (prior * (1 - prior))
