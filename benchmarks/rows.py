@@ -40,6 +40,16 @@ def save_rows(rows: Iterable[Mapping[str, object]], path: Path | None) -> None:
     _write(sorted([*others, {"file": path.name, **machine()}], key=lambda each: str(each["file"])), machines)
 
 
+def with_other_processors(rows: Iterable[Row], path: Path | None) -> Rows:
+    """Rows with the name of this processor, behind those that the table has from other ones.
+
+    For ratios that differ from one kind of processor to the next: what was measured on the others stays to be seen.
+    """
+    known = read_rows(path) if path is not None and path.exists() else []
+    here = _processor()
+    return [*(dict(each) for each in known if each["processor"] != here), *({"processor": here, **row} for row in rows)]
+
+
 def read_rows(path: Path) -> list[dict[str, str]]:
     """Rows of a table, as text."""
     with path.open(encoding="utf-8", newline="") as file:

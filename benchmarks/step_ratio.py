@@ -7,7 +7,7 @@ products are two forward, and backward two for the weights and one for the hidde
 Twenty steps and twenty times the products take turns, in several processes one after another, because where a process
 happens to have its memory makes up to a tenth of its time. The least time of either over all is that of an idle
 machine, to which other work on it only adds; the ratio of the medians says how it was on this one, and the last column
-what one process alone would have said.
+what one process alone would have said. FILE keeps the rows of other processors.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from measure import in_own_process, seconds
-from rows import Row, Rows, add_out, save_rows
+from rows import Row, Rows, add_out, save_rows, with_other_processors
 from unskew.networks import HIDDEN, build_network
 from unskew.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
@@ -114,7 +114,7 @@ def main() -> None:
             f"{row['ratio_of_medians']:17.2f}  {row['least_of_a_process']:.2f} to {row['most_of_a_process']:.2f}",
             flush=True,
         )
-    save_rows(rows, arguments.out)
+    save_rows(with_other_processors(rows, arguments.out), arguments.out)
 
 
 if __name__ == "__main__":

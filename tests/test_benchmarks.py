@@ -59,17 +59,30 @@ def test_rows_come_back_as_they_were_written_with_the_machine_beside_them(module
     assert machines[0]["file"] == "one.csv"
 
 
+def test_rows_of_other_processors_stay_and_those_of_this_one_are_replaced(modules, tmp_path):
+    rows, _ = modules
+    path = tmp_path / "steps.csv"
+    here = rows.machine()["processor"]
+    rows.save_rows([{"processor": "another", "ratio": 1.5}, {"processor": here, "ratio": 1.4}], path)
+    rows.save_rows(rows.with_other_processors([{"ratio": 1.3}], path), path)
+    assert rows.read_rows(path) == [{"processor": "another", "ratio": "1.5"}, {"processor": here, "ratio": "1.3"}]
+    assert rows.with_other_processors([{"ratio": 1.3}], None) == [{"processor": here, "ratio": 1.3}]
+
+
 @pytest.mark.parametrize(("time_of_ours", "verdict"), [(1.0, "met"), (2.0, "**missed**")])
 def test_goals_are_judged_by_the_rows(modules, tmp_path, time_of_ours, verdict):
     rows, page = modules
     rows.save_rows(made_up_pairs(time_of_ours), tmp_path / "pair_sums.csv")
-    rows.save_rows([{"inputs": 784, "batch": 8, "ratio_of_least": 1.26}], tmp_path / "step_ratio.csv")
+    step = {"processor": "slow", "inputs": 784, "batch": 8, "ratio_of_least": 1.24}
+    steps = [step, {**step, "processor": "fast", "ratio_of_least": 1.26}]
+    rows.save_rows(steps, tmp_path / "step_ratio.csv")
     found = verdicts(page, page.read_results(tmp_path))
     assert found["10,000 x 1,000,000 pairs: faster than chunked torch"] == verdict
     assert found["10,000 x 1,000,000 pairs: extra memory"] == "met"
     assert next(value for text, value in found.items() if text.startswith("Slope of log time")) == "met"
-    assert found["Step of the perceptron with 784 inputs, over its matrix products"] == "**missed**"
-    assert found["Step of the perceptron with 142 inputs, over its matrix products"] == "not measured"
+    assert found["Step of the perceptron with 784 inputs, over its matrix products (slow)"] == "met"
+    assert found["Step of the perceptron with 784 inputs, over its matrix products (fast)"] == "**missed**"
+    assert found["Step of the perceptron with 142 inputs, over its matrix products (slow)"] == "not measured"
     assert found["10,000,000 rows x 50 columns, scoring: peak memory"] == "not measured"
 
 

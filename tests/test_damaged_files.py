@@ -3,6 +3,8 @@
 import zipfile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.io
 
@@ -14,6 +16,7 @@ from unskew.datasets._idx import read_idx
 from unskew.datasets._svhn import read_svhn
 from unskew.datasets._xpt import read_xpt
 from unskew.datasets.brfss2015 import load_diabetes_2015
+from unskew.parquet import ParquetRows
 from xpt_file import write_xpt
 
 
@@ -27,6 +30,17 @@ def write_zip(path):
         archive.write(path.with_suffix(".xpt"), "A.XPT ")
 
 
+def write_parquet(path):
+    table = {"a": np.arange(90.0), "b": np.arange(90) % 2, "id": [f"row {number}" for number in range(90)]}
+    pq.write_table(pa.table(table), path, row_group_size=30)
+
+
+def read_parquet(path):
+    rows = ParquetRows(path, ["a", "b"])
+    rows.take(np.arange(len(rows)))
+    rows.column("id")
+
+
 FORMATS = {
     "plain.mat": (lambda path: scipy.io.savemat(path, svhn_content(3)), read_svhn),
     "packed.mat": (lambda path: scipy.io.savemat(path, svhn_content(3), do_compression=True), read_svhn),
@@ -37,6 +51,7 @@ FORMATS = {
     "survey.xpt": (lambda path: write_xpt(path, {"A": list(range(100)), "B": ["x"] * 100}), read_survey),
     "survey.zip": (write_zip, read_survey),
     "survey.csv": (lambda path: survey().to_csv(path, index=False), load_diabetes_2015),
+    "rows.parquet": (write_parquet, read_parquet),
 }
 
 

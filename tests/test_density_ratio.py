@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from unskew.datasets import toy
@@ -13,7 +14,13 @@ def test_ratio_from_odds_is_exact_for_the_true_classifier():
     # Two samples with share alpha of labeled: p(o=1|x) = alpha w / (alpha w + 1 - alpha).
     prob = alpha * ratio / (alpha * ratio + 1 - alpha)
     np.testing.assert_allclose(ratio_from_odds(prob, alpha), ratio)
-    assert np.isfinite(ratio_from_odds(np.array([1.0]), alpha)).all()
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.3, 0.01, 1e-6])
+def test_ratio_of_a_sure_classifier_is_large_but_finite(alpha):
+    ratio = ratio_from_odds(np.array([0.5, 1 - 1e-12, 1.0]), alpha)
+    assert np.isfinite(ratio).all()
+    assert (np.diff(ratio) > 0).all()
 
 
 def test_ulsif_finds_the_ratio_of_two_gaussians():
@@ -46,6 +53,30 @@ X = np.random.RandomState(0).normal(size=(6, 2))
 def test_ulsif_tells_what_is_wrong_with_the_labels(y, error, told):
     with pytest.raises(error, match=told):
         ULSIF().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("features", "y", "told"),
+    [
+        (X[:, :1], [1, 1, 1, -1, -1, -1], "y must be 1 where"),
+        (X[:, :1], [1, 0, 0, 0, 0, 0], "at least two labeled instances"),
+        (X[:, :1], None, "ULSIF requires y to be passed, but the target y is None"),
+        (np.full((6, 1), np.nan), [1, 1, 1, 0, 0, 0], "Input X contains NaN"),
+        # Only when it chooses the width does it meet what no distance can be computed of.
+        (X[:, :1] * 1e200, [1, 1, 1, 0, 0, 0], "must not contain infs or NaNs"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_a_fit_that_fails_leaves_the_ratio_as_it_was(features, y, told):
+    model = ULSIF(random_state=0).fit(pd.DataFrame(X, columns=["a", "b"]), [1, 1, 1, 0, 0, 0])
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=told):
+        model.fit(features, y)
+    assert vars(model).keys() == before.keys()
+    assert all(getattr(model, name) is value for name, value in before.items())
+    model.fit(X[:, :1], [1, 1, 1, 0, 0, 0])
+    assert model.n_features_in_ == 1
+    assert not hasattr(model, "feature_names_in_")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import stat
+import sys
 
 import pytest
 
@@ -23,6 +25,45 @@ def test_the_new_file_takes_the_place_of_the_old_one(tmp_path):
         assert (tmp_path / "file").read_bytes() == content
     assert (tmp_path / "link").is_symlink()
     assert sorted(os.listdir(tmp_path)) == ["file", "link"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_keeps_its_rights(mode, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    (tmp_path / "link").symlink_to("file")
+    write_atomically(tmp_path / "link", b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@pytest.fixture
+def umask():
+    """A mask that is not the usual one."""
+    before = os.umask(0o027)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_new_file_has_the_rights_of_any_new_file(tmp_path, monkeypatch):
+    write_atomically(tmp_path / "new", b"")
+    for status in (tmp_path / "nothing", tmp_path / "new"):  # as on systems that do not tell the mask
+        monkeypatch.setattr("unskew.files._STATUS", status)
+        write_atomically(tmp_path / f"beside {status.name}", b"")
+    assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o640}
+    (tmp_path / "by others").touch()
+    assert stat.S_IMODE((tmp_path / "by others").stat().st_mode) == 0o640  # the mask is as it was
+
+
+@pytest.mark.usefixtures("umask")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells the mask")
+def test_the_mask_is_not_touched(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("other threads would make files with this mask"))
+    write_atomically(tmp_path / "new", b"")
+    monkeypatch.undo()
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
 
 
 def test_a_model_that_cannot_be_saved_is_told_by_its_own_name(ranker, tmp_path):

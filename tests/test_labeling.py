@@ -8,6 +8,7 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -19,7 +20,10 @@ from conftest import QUICK
 from unskew import modelfile
 from unskew.datasets import toy
 from unskew.errors import LabelingNotSavedWarning, ModelFileError, TooFewLabeled
-from unskew.labeling import CrossFittedLabeling, LabelingNetwork, _data_frame
+from unskew.labeling import CrossFittedLabeling, LabelingNetwork, _data_frame, fit_labeling
+from unskew.records import PUData
+from unskew.rows import as_rows
+from unskew.training import Trainer
 
 
 def fit(data, **parameters):
@@ -54,9 +58,9 @@ def test_the_network_learns_the_true_labeling_probability():
     ],
 )
 def test_any_classifier_may_estimate_it_and_is_seeded(classifier, toy_data):
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    before = np.random.get_state()  # noqa: NPY002
     first, second = fit(toy_data, labeling=classifier), fit(toy_data, labeling=classifier)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    np.testing.assert_equal(np.random.get_state(), before)  # noqa: NPY002
     assert not [name for name, value in first.labeling_.get_params().items() if "random_state" in name and not value]
     np.testing.assert_array_equal(first.decision_function(toy_data.X), second.decision_function(toy_data.X))
     assert type(first.labeling_) is type(classifier)
@@ -344,3 +348,13 @@ def test_a_callable_that_hands_out_one_module_is_copied(toy_data):
     np.testing.assert_array_equal(
         ranker.decision_function(toy_data.X), fit(toy_data, network=lambda shape: module).decision_function(toy_data.X)
     )
+
+
+def test_the_ratio_of_a_fold_goes_by_what_the_fold_was_fitted_on():
+    """A constant classifier says the share of labeled instances that it saw: the ratio is one, whatever that share."""
+    rows = np.arange(67)
+    data = PUData(as_rows(np.zeros((67, 1), dtype=np.float32)), rows[:7], rows[7:])
+    _, crossfitted, _ = fit_labeling(
+        DummyClassifier(), data, data, Trainer(), np.random.RandomState(0), crossfit=3, scenario="two-sample"
+    )
+    np.testing.assert_allclose(crossfitted.labeling_prob, 1)

@@ -22,6 +22,7 @@ from unskew.metrics import (
     sar_auc,
     sar_curves,
 )
+from unskew.metrics._sample import influence_of, read_sample
 
 DIRECTION = np.array([1.0, 0.3])
 
@@ -153,6 +154,52 @@ def test_sar_auc_is_right_on_the_toy_law_and_its_interval_covers(scenario):
         assert all(np.isnan(each.label_freq) for each in estimates)
 
 
+@pytest.mark.parametrize("prior", [None, 0.3])
+@pytest.mark.parametrize(("scenario", "least_prob"), [("one-sample", 0.5), ("one-sample", 0.85), ("two-sample", 2)])
+def test_the_influence_of_a_row_is_what_leaving_it_out_does(scenario, least_prob, prior):
+    """Labeling probabilities near one give a prior that is raised to the share of labeled rows."""
+    rng, n_labeled, n = np.random.RandomState(0), 150, 600
+    y, score = np.repeat([1, 0], [n_labeled, n - n_labeled]), rng.normal(size=n)
+    score[:n_labeled] += 1
+    confidence, prob = rng.uniform(0.5, 1, n), rng.uniform(least_prob, 1.15 * least_prob, n)
+    rows = y, score, confidence, prob
+
+    def estimate(kept):
+        return sar_auc(*(each[kept] for each in rows), scenario, prior=prior)
+
+    found = estimate(np.ones(n, dtype=bool))
+    assert (found.prior == pytest.approx(0.25)) == (prior is None and least_prob == 0.85)
+    moved = np.array([found.unclipped - estimate(np.arange(n) != row).unclipped for row in range(n)])
+    influence = influence_of(read_sample(*rows, scenario, 0.0, prior))
+    parts = [influence.labeled, influence.unlabeled]
+    if scenario == "one-sample":
+        parts, ours = [np.concatenate(parts)], [(n - 1) * moved]
+    else:
+        ours = [(n_labeled - 1) * moved[:n_labeled], (n - n_labeled - 1) * moved[n_labeled:]]
+    for mine, expected in zip(parts, ours, strict=True):
+        # Without its mean, which the standard error does not see.
+        difference = (mine - mine.mean()) - (expected - expected.mean())
+        assert np.abs(difference).max() < 0.03 * np.abs(expected - expected.mean()).max()
+
+
+@pytest.mark.parametrize(("scenario", "least_prob"), [("one-sample", 0.5), ("one-sample", 0.85), ("two-sample", 2)])
+def test_the_bootstrap_estimates_the_prior_as_the_estimate_does(scenario, least_prob):
+    """Both intervals are of about one length, whether the prior is that of the weights or the share of labeled rows."""
+    rng, n = np.random.RandomState(0), 1200
+    # With weights so different a mean of them would vary where the share of labeled rows does not.
+    n_labeled, power = (600, 9) if least_prob == 0.85 else (300, 0.5)
+    y, score = np.repeat([1, 0], [n_labeled, n - n_labeled]), rng.normal(size=n)
+    score[:n_labeled] += 1
+    confidence = rng.uniform(size=n) ** power
+    prob = rng.uniform(least_prob, 1.15 * least_prob, n)
+    plain, resampled = (
+        sar_auc(y, score, confidence, prob, scenario, random_state=0, interval=each)
+        for each in ("u-statistic", "bootstrap")
+    )
+    assert resampled.high - resampled.low == pytest.approx(plain.high - plain.low, rel=0.1)
+    assert (resampled.low + resampled.high) / 2 == pytest.approx(plain.auc, abs=0.01)
+
+
 @pytest.mark.parametrize(("distance", "n"), [(3.0, 1000), (3.5, 1000), (3.5, 5000)])
 def test_the_interval_covers_an_auc_near_one(distance, n):
     """Two normal laws so far apart that many estimates are at the end of the scale, or beyond."""
@@ -188,22 +235,26 @@ def test_sar_auc_depends_on_scores_only_by_their_order():
     assert first == second
 
 
+@pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**31))
-def test_curves_by_hand(seed):
+def test_curves_by_hand(scenario, seed):
     rng = np.random.RandomState(seed)
     y = np.r_[1, 1, 0, 0, rng.randint(0, 2, 12)]
     score, prob = rng.randint(0, 5, 16).astype(float), rng.uniform(0.4, 1, 16)
     confidence = rng.uniform(0.2, 1, 16)
-    curves = sar_curves(y, score, confidence, prob)
+    prob = prob if scenario == "one-sample" else 4 * prob
+    curves = sar_curves(y, score, confidence, prob, scenario)
     weight = np.where(y == 1, confidence / prob, 0)
+    anything = score if scenario == "one-sample" else score[y == 0]  # a sample of p(x)
     assert curves.thresholds[0] == np.inf
     assert (curves.tpr[0], curves.fpr[0], curves.flagged[0]) == (0, 0, 0)
     for place, threshold in enumerate(curves.thresholds[1:], start=1):
-        tpr, flagged = weight[score >= threshold].sum() / weight.sum(), np.mean(score >= threshold)
+        tpr, flagged = weight[score >= threshold].sum() / weight.sum(), np.mean(anything >= threshold)
         assert curves.tpr[place] == pytest.approx(tpr)
         assert curves.flagged[place] == pytest.approx(flagged)
-        assert curves.precision[place] == pytest.approx(min(1, curves.prior * tpr / flagged))
+        if flagged:
+            assert curves.precision[place] == pytest.approx(min(1, curves.prior * tpr / flagged))
         if curves.prior < 1:
             fpr = (flagged - curves.prior * tpr) / (1 - curves.prior)
             assert curves.fpr[place] == pytest.approx(np.clip(fpr, 0, 1))

@@ -1,5 +1,6 @@
 """The model file: scores come back bit by bit, damage is told, nothing in it runs."""
 
+import hashlib
 import json
 import struct
 import subprocess
@@ -8,6 +9,8 @@ import sys
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save as torch_arrays
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
@@ -25,6 +28,7 @@ def fitted(data, name="conf-auc", **parameters):
 
 @pytest.mark.parametrize("name", unskew.methods())
 @pytest.mark.parametrize("parameters", [{"network": "mlp"}, {"network": "kernel", "crossfit": 2}])
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")  # cross-fitted with nine labeled instances
 def test_saved_and_loaded_bit_by_bit(name, parameters, toy_data, tmp_path):
     ranker = fitted(toy_data, name, **parameters)
     ranker.save(tmp_path / "model.unskew")
@@ -130,6 +134,54 @@ def test_a_network_lent_by_a_ranker_of_images_comes_back(tmp_path):
     loaded, rows = unskew.load(tmp_path / "model"), images.reshape(40, 16)
     np.testing.assert_array_equal(loaded.labeling_prob(rows), ranker.labeling_prob(rows))
     assert loaded.labeling_.input_shape == (1, 4, 4)
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+@pytest.mark.parametrize("name", ["no-conf", "ntc", "lbe"])
+def test_networks_are_lent_between_tables_and_images(name, sparse_rows, tmp_path):
+    images, y = np.random.RandomState(0).uniform(size=(40, 1, 16, 16)), np.repeat([1, 0], [10, 30])
+    flat = sparse.csr_matrix(images.reshape(40, 256)) if sparse_rows else images.reshape(40, 256)
+    quick = {"max_epochs": 1, "random_state": 0}
+    for kind, own, others in (("mlp", flat, images), ("cnn", images, flat)):
+        lender = unskew.make("ntc", network=kind, **quick).fit(own, y)
+        ranker = unskew.make(name, labeling=lender, network="mlp", **quick).fit(others, y)
+        np.testing.assert_array_equal(ranker.labeling_prob(others), lender.labeling_prob(own))
+        ranker.save(tmp_path / "model")
+        loaded = unskew.load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.labeling_prob(others), lender.labeling_prob(own))
+        np.testing.assert_array_equal(loaded.decision_function(others), ranker.decision_function(others))
+
+
+class StandardizedRows(nn.Module):
+    """A linear score of what is left of a row without its mean and scale: of zeros nothing is."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.linear = nn.Linear(shape[0], 1)
+        self.register_buffer("mask", torch.full((shape[0],), -torch.inf))
+
+    def forward(self, x):
+        return self.linear((x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True))
+
+
+@pytest.mark.parametrize("name", ["conf-auc", "pg", "lbe"])
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_a_users_network_that_knows_no_score_of_zeros_comes_back(name, crossfit, toy_data, tmp_path):
+    ranker = fitted(toy_data, name, network=StandardizedRows, crossfit=crossfit)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=StandardizedRows)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+    model = modelfile.read_model_file(tmp_path / "model")
+    for prefix in {array.split(".")[0] for array in model.arrays}:
+        arrays = model.arrays | {f"{prefix}.linear.bias": np.array([np.nan], dtype=np.float32)}
+        modelfile.write_model_file(tmp_path / "wrong", modelfile.ModelFile(model.header, arrays))
+        with pytest.raises(ModelFileError, match="weights of its network must be finite, but some of 'linear.bias'"):
+            unskew.load(tmp_path / "wrong", network=StandardizedRows)
+    model.header["numbers"]["threshold_"] = None
+    modelfile.write_model_file(tmp_path / "wrong", model)
+    with pytest.raises(ModelFileError, match="all of this must be finite: {'threshold': nan}"):
+        unskew.load(tmp_path / "wrong", network=StandardizedRows)
 
 
 def test_counters_of_a_network_come_back(toy_data, tmp_path):
@@ -293,12 +345,20 @@ def test_another_format_and_another_method_are_told(whole_file, tmp_path, monkey
         unskew.load(path)
 
 
-def test_a_wrong_inside_under_a_right_checksum_is_told(tmp_path):
-    import hashlib
-
-    body = struct.pack("<IQ", 1, 2) + b"{}" + b"no arrays"
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        (b"no arrays", "SafetensorError"),
+        (torch_arrays({"network.weight": torch.ones(2, dtype=torch.bfloat16)}), "KeyError: 'BF16'"),
+        (torch_arrays({"network.weight": torch.ones(2, dtype=torch.float8_e4m3fn)}), "KeyError: 'F8_E4M3'"),
+    ],
+    ids=["no arrays", "bfloat16", "float8"],
+)
+def test_a_wrong_inside_under_a_right_checksum_is_told(arrays, told, tmp_path):
+    body = struct.pack("<IQ", 1, 2) + b"{}" + arrays
     (tmp_path / "model").write_bytes(modelfile.SIGNATURE + hashlib.sha256(body).digest() + body)
-    with pytest.raises(ModelFileError, match="cannot be read although its checksum is right"):
+    wanted = "must hold a JSON header and arrays of numpy's types, but it cannot be read although its checksum is"
+    with pytest.raises(ModelFileError, match=rf"{wanted} right \({told}.*\)\. Save the model again"):
         unskew.load(tmp_path / "model")
 
 

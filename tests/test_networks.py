@@ -81,6 +81,27 @@ def test_own_randomness_is_put_back():
     assert torch.equal(*draws)
     assert torch.equal(torch.random.get_rng_state(), state)
     np.random.seed(0)  # noqa: NPY002 (the global state is the thing under test)
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    before = np.random.get_state()  # noqa: NPY002
     build_network("mlp", torch.rand(3, 2), generator())
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    np.testing.assert_equal(np.random.get_state(), before)  # noqa: NPY002
+
+
+def test_own_randomness_seeds_the_generator_of_its_device_and_no_other(monkeypatch):
+    def refuse(seed):
+        raise AssertionError("this seeds all devices, of which only some are put back")
+
+    monkeypatch.setattr(torch, "manual_seed", refuse)
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", refuse)
+    with own_randomness(lambda shape: nn.Linear(2, 1), 7, "cpu"):
+        assert torch.equal(torch.rand(3), torch.rand(3, generator=generator(7)))
+    # Accelerators in name only, whose states are kept here.
+    states = {"cuda:0": generator(1).get_state(), "cuda:1": generator(2).get_state()}
+    before = states.copy()
+    monkeypatch.setattr(torch.cuda, "get_rng_state", states.__getitem__)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: states.update({device: state}))
+    monkeypatch.setattr("unskew.networks.Generator", lambda device: torch.Generator())
+    with own_randomness(lambda shape: nn.Linear(2, 1), 7, "cuda:1"):
+        assert torch.equal(states["cuda:1"], generator(7).get_state())
+        assert states["cuda:0"] is before["cuda:0"]
+        assert torch.equal(torch.rand(3), torch.rand(3, generator=generator(7)))
+    assert all(torch.equal(states[device], before[device]) for device in before)

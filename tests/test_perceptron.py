@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pickle
 
 import pytest
 import torch
@@ -203,3 +204,13 @@ def test_adam_leaves_weights_without_a_gradient_alone():
         optimizer.descend(gradients_of(network, network["used"](rows(seed=seed)).sum()))
     assert not torch.equal(network["used"].weight, used["weight"])
     torch.testing.assert_close(dict(network["unused"].state_dict()), dict(before), rtol=0, atol=0)
+
+
+def test_a_frozen_perceptron_can_be_copied():
+    frozen = Perceptron(3, 5)
+    frozen.draw(torch.Generator().manual_seed(0))
+    frozen.requires_grad_(False)
+    X = torch.randn(4, 3)
+    for copied in (copy.deepcopy(frozen), pickle.loads(pickle.dumps(frozen))):
+        assert torch.equal(copied(X), frozen(X))
+        assert not copied.weights.requires_grad

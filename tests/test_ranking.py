@@ -33,6 +33,29 @@ def test_weights_that_cannot_be_used(weight, message):
         auc(Y, SCORE, sample_weight=weight)
 
 
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, 0, None, 0, 0], r"1 of 5 entries are something else \(first: None at row 2\). Write classes as 1 and 0"),
+        (np.array([1, 0, 0, pd.NA, 0], dtype=object), r"\(first: <NA> at row 3\)"),
+        (np.array([1, 0, "x", "y", 0], dtype=object), r"2 of 5 entries are something else \(first: 'x' at row 2\)"),
+        (["1", "0", "1", "0", "0"], r"5 of 5 entries are something else \(first: '1' at row 0\)"),
+        (pd.Series(["1", "0", "1", "0", "0"]), r"5 of 5 entries are something else \(first: '1' at row 0\)"),
+        ([1, 0, 0, np.nan, 0], r"\(first: nan at row 3\)"),
+        ([1, 0, -1, -1, 0], r"2 of 5 entries are something else \(first: -1 at row 2\)"),
+        (np.zeros(5, int), r"it holds \[0\]. Take rows of both classes"),
+    ],
+)
+def test_classes_that_cannot_be_read(y, message):
+    with pytest.raises(ValueError, match=f"y must hold the true class, 1 or 0, and both must occur, but .*{message}"):
+        auc(y, SCORE)
+
+
+def test_classes_of_any_type():
+    for same in (Y.astype(object), Y.astype(bool).astype(object), pd.Series(Y, dtype="Int64"), Y.astype(float)):
+        assert auc(same, SCORE) == auc(Y, SCORE)
+
+
 def test_score_of_a_ranker_checks_them_too(toy_data):
     ranker = unskew.make("ntc", **QUICK).fit(toy_data.X, toy_data.labeled)
     with pytest.raises(ValueError, match="above zero for some row of each class"):

@@ -1,5 +1,7 @@
 """The AUC estimated without negatives as scikit-learn's searches and cross-validation use it."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -119,6 +121,32 @@ def test_words_in_a_table_are_numbered_for_the_forest(kind):
     expected = np.array([[1.5, 1, 1], [np.nan, 0, 2], [3, 1, 3], [2, 2, 4]])
     np.testing.assert_array_equal(_table_of_numbers(tables[kind]), expected)
     assert _table_of_numbers(["some text", "another"]) is None
+
+
+DAYS = [datetime(2020, 1, 1), None, datetime(2020, 1, 3)]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_and_durations_in_a_table_are_counted_for_the_forest(library):
+    spans = [timedelta(seconds=2), timedelta(0), None]
+    table = library.DataFrame({"day": DAYS, "span": spans, "n": [1, 2, 3], "place": ["b", "a", "b"]})
+    day, span, *others = _table_of_numbers(table).T
+    np.testing.assert_array_equal(np.isnan([day, span]), [[False, True, False], [False, False, True]])
+    assert (day[2] - day[0]) / span[0] == 2 * 24 * 60 * 60 / 2
+    assert span[1] == 0
+    np.testing.assert_array_equal(others, [[1, 2, 3], [1, 0, 1]])
+    for alone in ("day", "span"):
+        numbers = _table_of_numbers(table[[alone]])
+        assert numbers.dtype == np.float64
+        np.testing.assert_array_equal(numbers[:, 0], {"day": day, "span": span}[alone])
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+def test_a_column_of_dates_that_a_candidate_leaves_out_does_not_break_its_score(toy_data):
+    frame = pd.DataFrame(toy_data.X, columns=["a", "b"]).assign(day=pd.to_datetime(DAYS * 100))
+    model = make_pipeline(FunctionTransformer(lambda X: X[["a", "b"]]), LogisticRegression())
+    model.fit(frame, toy_data.labeled)
+    assert np.isfinite(make_sar_scorer()(model, frame, toy_data.labeled, confidence=toy_data.confidence))
 
 
 @pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")

@@ -65,7 +65,9 @@ def test_batch_sizes_keep_the_ratio_of_the_data():
 
     assert batch_sizes(data(100, 4900), 1024) == (20, 1004)
     assert batch_sizes(data(25, 4975), 1024) == (5, 1019)
-    assert batch_sizes(data(5, 100_000), 1024) == (1, 1023)  # at least one labeled
+    assert batch_sizes(data(5, 100_000), 1024) == (2, 1022)  # at least two labeled: one pair of them
+    assert batch_sizes(data(1, 100_000), 1024) == (1, 1023)
+    assert batch_sizes(data(5, 100_000), 2) == (1, 1)
     assert batch_sizes(data(5, 45), 1024) == (5, 45)  # no more than there are
 
 
@@ -97,7 +99,7 @@ def test_patience_stops_early_and_keeps_the_same_best():
 
 def test_same_seed_same_weights_and_no_global_seed_touched():
     data = pu_data()
-    state, numpy_state = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    state, numpy_state = torch.random.get_rng_state(), np.random.get_state()  # noqa: NPY002
     runs = [
         Trainer(network, max_epochs=3).minimize(labeling_risk, data, data, np.random.RandomState(seed)).network
         for network in ("mlp", dropout_network)
@@ -109,7 +111,7 @@ def test_same_seed_same_weights_and_no_global_seed_touched():
     assert not torch.equal(scores[0], scores[2])
     assert not torch.equal(scores[3], scores[5])
     assert torch.equal(torch.random.get_rng_state(), state)
-    np.testing.assert_array_equal(np.random.get_state()[1], numpy_state)  # noqa: NPY002
+    np.testing.assert_equal(np.random.get_state(), numpy_state)  # noqa: NPY002
 
 
 def dropout_network(shape):
@@ -194,3 +196,19 @@ def test_epochs_drawn_ahead_are_those_drawn_one_by_one(ahead, monkeypatch):
         order = torch.randperm(53, generator=by_hand).numpy()
         assert [row for rows in epoch for row in rows[:n_labeled]] == labeled[: n_steps * n_labeled].tolist()
         assert [rows[n_labeled:] for rows in epoch] == [sorted(7 + part) for part in np.array_split(order, n_steps)]
+
+
+@pytest.mark.parametrize("network", ["mlp", "linear"])
+def test_a_batch_size_beyond_all_rows_takes_no_memory_beyond_them(network):
+    trainer = Trainer(network, max_epochs=1, batch_size=10**12)
+    assert len(trainer.minimize(labeling_risk, pu_data(), pu_data(), np.random.RandomState(0)).history) == 1
+
+
+def test_rows_are_looked_at_only_where_a_network_depends_on_them():
+    data, taken = pu_data(), []
+    plain = data.X.take
+    data.X.take = lambda rows, out=None: taken.append(len(rows)) or plain(rows, out)
+    for network, most in (("mlp", 1), ("kernel", 200)):
+        taken.clear()
+        Trainer(network, max_epochs=1).minimize(labeling_risk, data, data, np.random.RandomState(0))
+        assert taken[0] == most

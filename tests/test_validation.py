@@ -17,6 +17,7 @@ from unskew.validation import plain_array
 
 X = np.random.RandomState(0).normal(size=(40, 3))
 Y = np.r_[np.ones(8, int), np.zeros(32, int)]
+TEXT = Y.astype(str)
 R = np.where(Y == 1, 0.9, np.nan)
 
 
@@ -42,6 +43,13 @@ def changed(values, row, value):
             r"32 of 40 entries are something else \(first: .*-1.* at row 8\). Unlabeled instances, known",
         ),
         (np.where(Y == 1, "yes", "no"), r"40 of 40 entries are something else \(first: .*'yes'.* at row 0\)"),
+        *[
+            (text, r"y must be 1 where .* 40 of 40 entries are something else \(first: .*'1'.* at row 0\). Unlabeled")
+            for text in (TEXT, TEXT.astype(object), pd.Series(TEXT), pl.Series(TEXT))
+        ],
+        (pd.Series(pd.Categorical(TEXT)), r"40 of 40 entries are something else \(first: .*'1'.* at row 0\)"),
+        (changed(Y, 5, "1"), r"y must be 1 where .* 1 of 40 entries are something else \(first: '1' at row 5\)"),
+        (changed(Y, 5, "x"), r"Only binary classification is supported. .* 1 of 40 entries .*\(first: 'x' at row 5\)"),
         (np.zeros(40, int), r"y must have labeled instances \(class 1\), but all 40 entries are 0"),
         (np.ones(40, int), r"y must have unlabeled instances \(class 0\), but all are labeled \(n_samples=40\)"),
         (
@@ -79,7 +87,9 @@ def test_too_few_labeled_can_be_caught_by_its_class():
         pl.Series(Y),
         Y.astype(np.uint8),
         pd.Series(Y, dtype=object),
+        pd.Series(Y == 1, dtype=object),
         pd.Series(Y, dtype="Int64"),
+        pd.Series(Y, dtype="category"),
         torch.tensor(Y, dtype=torch.bfloat16, requires_grad=True),
     ],
 )

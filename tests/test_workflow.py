@@ -379,12 +379,14 @@ def test_labels_of_a_file_to_evaluate_on_are_told_by_file_and_column(fitted, tmp
         assert re.search(f'few.csv: the label column "known" .*{message}', str(result.exception))
 
 
-def test_a_prior_just_above_the_share_of_labels(tmp_path):
-    """The part that is trained on may hold a larger share of labels than the table; that is told by the option, too."""
-    few = write_few(tmp_path / "few.csv", 300, 12)  # ten of them among 240 rows, after the hold-out
-    arguments = ["fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--prior", 0.04, "--out", tmp_path / "m"]
-    result = CliRunner().invoke(app, [str(each) for each in arguments])
-    assert "--prior must be above the share of labeled rows" in str(result.exception)
+def test_a_prior_at_the_share_of_labels(tmp_path):
+    """A part that is trained on may hold one label more than its share of the table: no reason to refuse the prior."""
+    few = write_few(tmp_path / "few.csv", 300, 12)
+    for prior, code in ((0.04, 0), (0.0399, 2)):
+        arguments = ["fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--prior", prior, "--out", tmp_path / "m"]
+        run = command(*arguments, cwd=tmp_path)
+        assert run.returncode == code, run.stderr
+    assert "--prior must be at least the share of labeled rows, which are all positives, and that is 0.04" in run.stderr
 
 
 # Wrong requests

@@ -121,7 +121,7 @@ def requests(folder, out):
         "prior of one": (["fit", cases, *FIT, "--prior", "1"], "--prior must lie between 0 and 1.*it is 1"),
         "prior below the labels": (
             ["fit", cases, *FIT, "--prior", "0.00001"],
-            "--prior must be above.*cases.csv.*1e-05",
+            "--prior must be at least.*cases.csv.*1e-05",
         ),
         "prior not known": (["fit", cases, "--label", "known", "--method", "nnpu"], "--prior SHARE or --confidence"),
         "seed below 0": (["fit", cases, *FIT, "--seed", "-1"], "--seed must be .* from 0 to .*but it is -1"),

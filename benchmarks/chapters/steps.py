@@ -1,8 +1,8 @@
 """Training steps of both networks, and what bounds that of the CNN."""
 
-from chapters.goals import step_goals
+from chapters.goals import STEP_BOUNDS, processors
 from chapters.text import Results, TextRow, number, numbers, picture, short, table, where
-from unskew.report.figures import BLUE, ORANGE, as_png, new_figure
+from unskew.report.figures import BLUE, DARK, GREY, ORANGE, as_png, new_figure
 
 STEP_COLUMNS = {
     "step [ms]": "step_ms",
@@ -13,11 +13,14 @@ STEP_COLUMNS = {
     "most of a process": "most_of_a_process",
 }
 
+BARS = BLUE, GREY, DARK
+"""Colors of the processors."""
+
 
 def step_section(results: Results) -> str:
     """Steps of both networks, and what bounds that of the CNN."""
     mlp = [
-        [row["inputs"], *(short(float(row[column])) for column in STEP_COLUMNS.values())]
+        [row["processor"], row["inputs"], *(short(float(row[column])) for column in STEP_COLUMNS.values())]
         for row in results["step_ratio"]
     ]
     batches = numbers(results["step_ratio"], "batch")
@@ -29,8 +32,9 @@ def step_section(results: Results) -> str:
             + (f" and batches of {short(batches[0])}" if batches else "")
             + ". Steps and products take turns, in several processes one after another. The least time of either comes "
             "nearest to an idle machine, and the goals are about the ratio of these; that of the medians stands beside "
-            "it, and what the luckiest and the unluckiest process alone would have said.",
-            table(["inputs", *STEP_COLUMNS], mlp),
+            "it, and what the luckiest and the unluckiest process alone would have said. Where a processor multiplies "
+            "faster, the same work around the products weighs more. Each kind keeps the rows of its last run.",
+            table(["processor", "inputs", *STEP_COLUMNS], mlp),
             picture("steps", "Ratios of training steps"),
             cnn_text(results["cnn_step"]),
         ]
@@ -88,22 +92,20 @@ def bounds_text(rows: list[TextRow]) -> str:
 def step_picture(results: Results) -> bytes:
     """Ratios of the perceptron's step and parts of the CNN's, with their goals."""
     steps, parts = results["step_ratio"], where(results["cnn_step"], what="part")
-    bounds = {
-        row["inputs"]: goal.bound
-        for row in steps
-        for goal in step_goals(results)
-        if f"{row['inputs']} inp" in goal.text
-    }
+    kinds = processors(steps)
+    width = 0.8 / len(kinds)
     with new_figure(2, panel=(4.2, 2.8)) as (figure, (left, right)):
-        for place, row in enumerate(steps):
-            left.bar(place, float(row["ratio_of_least"]), color=BLUE, width=0.6)
-            if row["inputs"] in bounds:
-                left.plot([place - 0.4, place + 0.4], [bounds[row["inputs"]]] * 2, color=ORANGE)
-        left.plot([], [], color=ORANGE, label="goal")
-        left.set_xticks(range(len(steps)), [f"{row['inputs']} inputs" for row in steps])
+        for place, (inputs, bound) in enumerate(STEP_BOUNDS.items()):
+            for number_of_kind, kind in enumerate(kinds):
+                ratios = numbers(where(steps, inputs=inputs, processor=kind), "ratio_of_least")
+                middle = place + width * (number_of_kind - (len(kinds) - 1) / 2)
+                shade = BARS[number_of_kind % len(BARS)]
+                left.bar([middle] * len(ratios), ratios, color=shade, width=width, label=None if place else kind)
+            left.plot([place - 0.45, place + 0.45], [bound] * 2, color=ORANGE, label=None if place else "goal")
+        left.set_xticks(range(len(STEP_BOUNDS)), [f"{inputs} inputs" for inputs in STEP_BOUNDS])
         left.set_ylabel("step over its products")
-        left.legend(loc="upper right")
-        left.margins(y=0.2)
+        left.set_ylim(0, 2.4)  # room for the key
+        left.legend(loc="upper left", fontsize="x-small")
         left.set_title("perceptron")
         right.barh([row["name"] for row in parts], [100 * float(row["share"]) for row in parts], color=BLUE)
         right.invert_yaxis()

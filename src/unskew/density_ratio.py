@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from unskew.errors import TooFewLabeled
 from unskew.validation import check_labels
@@ -22,16 +22,18 @@ from unskew.validation import check_labels
 def ratio_from_odds(labeling_prob: np.ndarray, alpha: float) -> np.ndarray:
     r"""Density ratio from a classifier of labeled against unlabeled.
 
-    .. math:: w(x) = \frac{p(x|o=1)}{p(x)} = \frac{p(o=1|x)}{p(o=0|x)} \cdot \frac{1 - \alpha}{\alpha}
+    .. math:: w(x) = \frac{p(x|o=1)}{p(x)} = \frac{q(x)}{1 - q(x)} \cdot \frac{1 - \alpha}{\alpha}
 
-    Implements: Eq. (104), the estimate of its w. Two-sample scenario: the unlabeled are a sample of p(x).
+    Implements: Eq. (104), the estimate of its w. Two-sample scenario: the unlabeled are a sample of p(x), and q is the
+    probability that an instance of both samples together, with a share alpha of labeled ones, is a labeled one.
 
     Examples
     --------
     >>> ratio_from_odds(np.array([0.5]), alpha=0.2)
     array([4.])
     """
-    odds = labeling_prob / np.maximum(1 - labeling_prob, np.finfo(np.float64).tiny)
+    # No probability below 1 is much nearer to it, and odds of a smaller number would overflow where alpha is small.
+    odds = labeling_prob / np.maximum(1 - labeling_prob, np.finfo(np.float64).eps)
     return np.asarray(odds * (1 - alpha) / alpha)
 
 
@@ -87,28 +89,24 @@ class ULSIF(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the ratio of labeled (y = 1) to unlabeled (y = 0) instances."""
+        """Fit the ratio of labeled (y = 1) to unlabeled (y = 0) instances; if that fails, all stays as it was."""
         self._validate_params()
         widths, ridges = _positive_numbers("widths", self.widths), _positive_numbers("ridges", self.ridges)
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        features, y = check_X_y(X, y, dtype=np.float64, estimator=self)
         is_labeled = check_labels(y)
-        labeled, unlabeled = X[is_labeled], X[~is_labeled]
+        labeled, unlabeled = features[is_labeled], features[~is_labeled]
         _require_two_of_each(len(labeled), len(unlabeled))
         rng = check_random_state(self.random_state)
         n_centers = min(self.n_centers, len(labeled))
-        self.centers_ = labeled[rng.choice(len(labeled), n_centers, replace=False)]
-        to_labeled, to_unlabeled = cdist(labeled, self.centers_), cdist(unlabeled, self.centers_)
+        centers = labeled[rng.choice(len(labeled), n_centers, replace=False)]
+        to_labeled, to_unlabeled = cdist(labeled, centers), cdist(unlabeled, centers)
         unit = float(np.median(to_unlabeled)) or 1.0
         n_folds = min(self.n_folds, len(labeled), len(unlabeled))
         folds = [rng.permutation(np.arange(len(part)) % n_folds) for part in (labeled, unlabeled)]
-        best = np.inf
-        for width in unit * widths:
-            high, low = _kernel(to_labeled, width), _kernel(to_unlabeled, width)
-            for ridge in ridges:
-                error = _cross_validated_error(high, low, ridge, *folds)
-                if error < best:
-                    best, self.width_, self.ridge_ = error, float(width), float(ridge)
-        self.coef_ = _coefficients(_kernel(to_labeled, self.width_), _kernel(to_unlabeled, self.width_), self.ridge_)
+        width, ridge = _best_width_and_ridge(to_labeled, to_unlabeled, unit * widths, ridges, folds)
+        coef = _coefficients(_kernel(to_labeled, width), _kernel(to_unlabeled, width), ridge)
+        validate_data(self, X, skip_check_array=True)  # number and names of the columns
+        self.centers_, self.coef_, self.width_, self.ridge_ = centers, coef, width, ridge
         return self
 
     def density_ratio(self, X: Any) -> np.ndarray:
@@ -152,6 +150,18 @@ def _coefficients(high: np.ndarray, low: np.ndarray, ridge: float) -> np.ndarray
     """Solve the ridge problem; negative coefficients become zero, as its authors do."""
     second_moment = low.T @ low / len(low) + ridge * np.eye(low.shape[1])
     return np.asarray(np.maximum(linalg.solve(second_moment, high.mean(axis=0), assume_a="pos"), 0))
+
+
+def _best_width_and_ridge(
+    to_labeled: np.ndarray, to_unlabeled: np.ndarray, widths: np.ndarray, ridges: np.ndarray, folds: list[np.ndarray]
+) -> tuple[float, float]:
+    """Choose those of the lowest cross-validated error."""
+    errors = {}
+    for width in widths:
+        high, low = _kernel(to_labeled, width), _kernel(to_unlabeled, width)
+        for ridge in ridges:
+            errors[float(width), float(ridge)] = _cross_validated_error(high, low, ridge, *folds)
+    return min(errors, key=errors.__getitem__)
 
 
 def _cross_validated_error(

@@ -1,8 +1,12 @@
 """Writing files so that a reader never sees half of one."""
 
 import os
+import re
+import stat
 import tempfile
 from pathlib import Path
+
+_STATUS = Path("/proc/self/status")
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -18,6 +22,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _write_and_move(path: Path, content: bytes) -> None:
+    mode = _mode_of(path)
     # With its whole name a long one would become too long.
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
     try:
@@ -25,7 +30,7 @@ def _write_and_move(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -100,7 +105,23 @@ def make_folder(path: str | os.PathLike[str]) -> None:
         raise told from None
 
 
+def _mode_of(path: Path) -> int:
+    """Rights of the file that is there (someone may have made it private), else those of any new file."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return 0o666 & ~_umask()
+
+
 def _umask() -> int:
+    """Rights that new files do not get."""
+    try:
+        told = re.search(rb"^Umask:\s*([0-7]+)", _STATUS.read_bytes(), re.MULTILINE)
+    except OSError:
+        told = None
+    if told:
+        return int(told[1], 8)
+    # Where nothing tells it, it can only be read by setting it: what other threads make meanwhile is open to all.
     mask = os.umask(0)
     os.umask(mask)
     return mask

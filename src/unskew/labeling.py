@@ -84,12 +84,33 @@ class LabelingNetwork:
         return np.column_stack([1 - labeled, labeled])
 
     def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        """Logits of the labeling probability at these rows."""
-        return score_rows(self.network, X, rows, self.device).double().numpy()
+        """Logits of the labeling probability at these rows, which may be of another shape than its own.
+
+        A table may be lent the network of images, and images that of a table, as long as rows have as many numbers.
+        """
+        own = X if X.shape == self.input_shape else _Reshaped(X, self.input_shape)
+        return score_rows(self.network, own, rows, self.device).double().numpy()
 
     def __sklearn_tags__(self) -> Any:
         """Tags of any estimator, which scikit-learn's check of X asks for (`clone` is to copy it, not to unfit it)."""
         return BaseEstimator().__sklearn_tags__()
+
+
+class _Reshaped(Rows):
+    """Rows in another shape of as many numbers."""
+
+    def __init__(self, rows: Rows, shape: tuple[int, ...]) -> None:
+        self.rows, self.shape = rows, shape
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        place = None if out is None else out.reshape(len(index), *self.rows.shape)
+        return self.rows.take(index, place).reshape(len(index), *self.shape)
+
+    def walk(self) -> None:
+        self.rows.walk()
 
 
 @dataclass(frozen=True)
@@ -129,7 +150,7 @@ class CrossFittedRatio(_CrossFitted):
 def labeling_prob_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
     """Labeling probability at these rows (all, if None) by a network of ours or any classifier, before clipping."""
     if isinstance(labeling, LabelingNetwork):
-        return np.asarray(torch.sigmoid(score_rows(labeling.network, X, rows, labeling.device).double()).numpy())
+        return np.asarray(torch.sigmoid(torch.from_numpy(labeling.logit_at(X, rows))).numpy())
     if isinstance(labeling, CrossFittedLabeling):
         return np.asarray(np.mean([labeling_prob_at(fold, X, rows) for fold in labeling.folds], axis=0))
     table = _as_table(X, rows, getattr(labeling, "feature_names_in_", None))
@@ -327,7 +348,7 @@ def _cross_fit(
         )
         model = _fit_one(labeling, rest, held_out, trainer, rng, f"labeling, fold {fold + 1} of {crossfit}")
         left_out = labeled_fold == fold
-        inside[left_out] = estimate_at(model, data.X, data.labeled_rows[left_out], scenario, data.alpha)
+        inside[left_out] = estimate_at(model, data.X, data.labeled_rows[left_out], scenario, rest.labeled_share)
         models.append(model)
     ratios = hasattr(models[0], "density_ratio")
     mean = CrossFittedRatio(tuple(models)) if ratios else CrossFittedLabeling(tuple(models))

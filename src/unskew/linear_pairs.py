@@ -66,7 +66,7 @@ def linear_form(surrogate: Surrogate) -> Form | None:
 
 def sums_at(
     target: Floats, source: Floats, weight: Floats, form: Form, wants_loss: bool, wants_slope: bool
-) -> tuple[Floats | None, Floats | None]:
+) -> tuple[Array | None, Array | None]:
     """Weighted losses and slopes of the margins target - source, summed over the sources, for each target.
 
     Parameters
@@ -80,7 +80,7 @@ def sums_at(
     wants_loss, wants_slope : bool
         What is not wanted is None.
     """
-    loss, slope = (np.empty_like(target) if wanted else None for wanted in (wants_loss, wants_slope))
+    loss, slope = (np.empty(target.shape) if wanted else None for wanted in (wants_loss, wants_slope))
     if not (wants_loss or wants_slope):
         return None, None
     with np.errstate(over="ignore", invalid="ignore"):  # the exponential loss may be infinite

@@ -68,8 +68,12 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
     header_end = _SIZES.size + header_length
     try:
         header, arrays = json.loads(body[_SIZES.size : header_end]), load_arrays(body[header_end:])
-    except (ValueError, RecursionError, SafetensorError) as error:
-        raise ModelFileError(f"{path} cannot be read although its checksum is right: {error}.") from error
+    except (ValueError, LookupError, TypeError, RecursionError, SafetensorError) as error:
+        # A type of numbers that numpy does not have (BF16, F8) is told by its name alone, as a KeyError.
+        raise ModelFileError(
+            f"{path} must hold a JSON header and arrays of numpy's types, but it cannot be read although its checksum "
+            f"is right ({type(error).__name__}: {error}). Save the model again."
+        ) from error
     if not isinstance(header, dict):
         raise ModelFileError(f"{path} must say in its header what it holds, but that is a {type(header).__name__}.")
     return ModelFile(header, arrays)

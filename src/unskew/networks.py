@@ -95,9 +95,13 @@ def own_randomness(network: NetworkChoice, seed: int, device: str) -> Iterator[N
     if not callable(network):
         yield
         return
-    devices = [] if torch.device(device).type == "cpu" else [device]
-    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=devices):
-        torch.manual_seed(seed)
+    kind = torch.device(device).type
+    devices = [] if kind == "cpu" else [device]
+    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=devices, device_type=kind):
+        # Not torch.manual_seed, which seeds all devices there are: only these are put back.
+        torch.default_generator.manual_seed(seed)
+        for each in devices:
+            getattr(torch, kind).set_rng_state(Generator(each).manual_seed(seed).get_state(), each)
         yield
 
 

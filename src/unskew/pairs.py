@@ -11,7 +11,7 @@ such form: its pairs are visited in blocks of at most `BLOCK_PAIRS`, one after a
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,10 @@ as many pairs when scores are a few units apart, and at about so many when they 
 float64 break even earlier. More threads help the matrix only."""
 DENSE_PAIRS_PER_SCORE = 16
 """And so many more for each score: with fewer on the other side sorting takes longer than to look at all pairs."""
+LONGEST_DOT = 1 << 7
+"""Numbers up to which a dot product, which adds one after another, is exact enough.
+
+float32 may round equal numbers to the same side each time: the error is 4e-6 after a thousand of them."""
 
 
 def pair_sum(
@@ -172,14 +176,11 @@ def _evaluate(
 ) -> _Parts:
     all_low = torch.cat((high, low)) if high_among_low else low
     a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
-    is_small = high.numel() * all_low.numel() <= DENSE_PAIRS
-    sums_of = _block_sums if is_small else _sums_of_many
-    sums = sums_of(high, all_low, a, b, surrogate, wants_slope, wants_low_loss)
-    if high_among_low:
-        _take_out_self_pairs(sums, a, b, surrogate.at_zero)
-    loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums
-    # A dot product of very many float32 numbers adds up their rounding; sum() adds pairs, and pairs of pairs.
-    value = torch.dot(a, loss_of_high) if is_small else (a * loss_of_high).sum()
+    sums_of = _block_sums if high.numel() * all_low.numel() <= DENSE_PAIRS else _sums_of_many
+    loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums_of(
+        high, all_low, a, b, surrogate, wants_slope, wants_low_loss, 0 if high_among_low else None
+    )
+    value = torch.dot(a, loss_of_high) if len(a) <= LONGEST_DOT else (a * loss_of_high).sum()
     if slope_of_high is None or slope_of_low is None:
         return _Parts(value, loss_of_high, loss_of_low, ())
     slope_of_low.mul_(b)
@@ -241,43 +242,66 @@ Sums = tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]
 A slope is the derivative with respect to the score: of opposite sign for the low ones."""
 
 
-def _take_out_self_pairs(sums: Sums, a: Tensor, b: Tensor, loss_at_zero: float) -> None:
-    """Take the pairs of a high score with itself out of the losses.
-
-    Their margin is zero whatever the scores are: their loss is known, and their slopes cancel.
-    """
-    n_high = len(a)
-    loss_of_high, loss_of_low = sums[:2]
-    loss_of_high.sub_(b.narrow(0, 0, n_high), alpha=loss_at_zero)
-    if loss_of_low is not None:
-        loss_of_low.narrow(0, 0, n_high).sub_(a, alpha=loss_at_zero)
-
-
 def _block_sums(
-    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+    high: Tensor,
+    low: Tensor,
+    a: Tensor,
+    b: Tensor,
+    surrogate: Surrogate,
+    wants_slope: bool,
+    wants_low_loss: bool,
+    self_pairs: int | None = None,
 ) -> Sums:
-    """Sums of one block, each over the weighted scores of the other side."""
+    """Sums of one block, each over the weighted scores of the other side.
+
+    `self_pairs` is the diagonal of the pairs of a score with itself, where there are such. They are left out, and not
+    subtracted afterwards: a heavy score's own pair may be larger by far than all others together.
+    """
     margin = high.unsqueeze(1) - low
     loss = surrogate.value(margin)
-    loss_of_high, loss_of_low = torch.mv(loss, b), torch.mv(loss.t(), a) if wants_low_loss else None
+    if self_pairs is not None:
+        loss = _without_diagonal(loss, self_pairs)
+    loss_of_high, loss_of_low = _row_sums(loss, b), _row_sums(loss.t(), a) if wants_low_loss else None
     if not wants_slope:
         return loss_of_high, loss_of_low, None, None
     slope = surrogate.slope(margin, loss)
-    # With beta = 0 the first argument is not read.
-    slope_of_low = torch.addmv(low, slope.t(), a, beta=0, alpha=-1)
-    return loss_of_high, loss_of_low, torch.mv(slope, b), slope_of_low
+    if self_pairs is not None:
+        slope = _without_diagonal(slope, self_pairs)
+    return loss_of_high, loss_of_low, _row_sums(slope, b), _row_sums(slope.t(), a).neg_()
+
+
+def _without_diagonal(matrix: Tensor, offset: int) -> Tensor:
+    matrix = matrix.contiguous()  # a user's function may have returned one number for all
+    matrix.diagonal(offset).zero_()
+    return matrix
+
+
+def _row_sums(matrix: Tensor, weight: Tensor) -> Tensor:
+    """Weighted sum of each row."""
+    if len(weight) <= LONGEST_DOT:
+        return torch.mv(matrix, weight)
+    return (matrix * weight).sum(1)  # adds pairs, and pairs of pairs
 
 
 def _sums_by_block(
-    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+    high: Tensor,
+    low: Tensor,
+    a: Tensor,
+    b: Tensor,
+    surrogate: Surrogate,
+    wants_slope: bool,
+    wants_low_loss: bool,
+    self_pairs: int | None = None,
 ) -> Sums:
     """The same sums for any number of pairs, block after block."""
     totals = torch.zeros_like(high), torch.zeros_like(low), torch.zeros_like(high), torch.zeros_like(low)
     for rows, columns in _blocks(len(high), len(low)):
-        sums = _block_sums(high[rows], low[columns], a[rows], b[columns], surrogate, wants_slope, wants_low_loss)
-        for total, part, where in zip(totals, sums, (rows, columns, rows, columns), strict=True):
-            if part is not None:
-                total[where] += part
+        diagonal = None if self_pairs is None else self_pairs + rows.start - columns.start
+        part = high[rows], low[columns], a[rows], b[columns]
+        sums = _block_sums(*part, surrogate, wants_slope, wants_low_loss, diagonal)
+        for total, part_of_it, where in zip(totals, sums, (rows, columns, rows, columns), strict=True):
+            if part_of_it is not None:
+                total[where] += part_of_it
     return totals
 
 
@@ -291,14 +315,21 @@ def _blocks(n_high: int, n_low: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _sums_of_many(
-    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+    high: Tensor,
+    low: Tensor,
+    a: Tensor,
+    b: Tensor,
+    surrogate: Surrogate,
+    wants_slope: bool,
+    wants_low_loss: bool,
+    self_pairs: int | None = None,
 ) -> Sums:
     """The same sums in linear time, where there is a way and it pays."""
     n_high, n_low = len(high), len(low)
     pays = n_high * n_low > DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * (n_high + n_low)
     is_linear = pays and linear_form(surrogate) is not None and _is_tame(high, low, a, b)
     sums_of = _linear_sums if is_linear else _sums_by_block
-    return sums_of(high, low, a, b, surrogate, wants_slope, wants_low_loss)
+    return sums_of(high, low, a, b, surrogate, wants_slope, wants_low_loss, self_pairs)
 
 
 def _is_tame(high: Tensor, low: Tensor, a: Tensor, b: Tensor) -> bool:
@@ -308,7 +339,14 @@ def _is_tame(high: Tensor, low: Tensor, a: Tensor, b: Tensor) -> bool:
 
 
 def _linear_sums(
-    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wants_slope: bool, wants_low_loss: bool
+    high: Tensor,
+    low: Tensor,
+    a: Tensor,
+    b: Tensor,
+    surrogate: Surrogate,
+    wants_slope: bool,
+    wants_low_loss: bool,
+    self_pairs: int | None = None,
 ) -> Sums:
     """The same sums in linear time, for tame numbers and a surrogate that has a linear form; neither set is empty."""
     form = linear_form(surrogate)
@@ -317,14 +355,23 @@ def _linear_sums(
     loss_of_high, slope_of_high = sums_at(tops, bottoms, bottom_weight, form, True, wants_slope)
     # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the axis turned round.
     loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wants_low_loss, wants_slope)
+    arrays = [loss_of_high, loss_of_low, slope_of_high, slope_of_low]
+    if self_pairs is not None:
+        _take_out_self_pairs(arrays, top_weight, bottom_weight[: len(tops)], *surrogate.at_zero)
     if slope_of_low is not None:
         np.negative(slope_of_low, out=slope_of_low)
-    sums = [
-        None if each is None else torch.from_numpy(each).to(high.dtype).to(high.device)
-        for each in (loss_of_high, loss_of_low, slope_of_high, slope_of_low)
-    ]
+    sums = [None if each is None else torch.from_numpy(each).to(high.dtype).to(high.device) for each in arrays]
     assert sums[0] is not None
     return sums[0], sums[1], sums[2], sums[3]
+
+
+def _take_out_self_pairs(
+    arrays: Sequence[Floats | None], a: Floats, b: Floats, loss_at_zero: float, slope_at_zero: float
+) -> None:
+    """Take the pairs of a high score with itself, whose margin is zero, out of the sums, while these are float64."""
+    for array, weight, each in zip(arrays, (b, a, b, a), np.repeat([loss_at_zero, slope_at_zero], 2), strict=True):
+        if array is not None:
+            array[: len(a)] -= each * weight.astype(np.float64)
 
 
 def _as_array(tensor: Tensor) -> Floats:

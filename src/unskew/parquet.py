@@ -6,16 +6,20 @@ draws the row groups in random order and shuffles rows within a window, which is
 give; a scoring pass walks them as they lie. While one window is in use, the next is read in the background.
 """
 
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import partial
+from numbers import Real
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 
-from unskew.errors import MissingExtra, closest_name
+from unskew.row_groups import column_values, feature_columns, fill, look_into_files, require_column
 from unskew.rows import Rows
 
 if TYPE_CHECKING:
@@ -28,14 +32,19 @@ WINDOWS_IN_MEMORY = 3
 class ParquetRows(Rows):
     """Rows of a Parquet file, or of all Parquet files in a folder in the order of their names.
 
+    Several threads may use it at once. They take turns and get the right rows, but slowly, because each undoes what the
+    others have prepared. The files must stay as they are for as long as it is in use.
+
     Parameters
     ----------
     path : path
-        File or folder.
+        File or folder. Of a folder the files ``*.parquet`` are read, but none whose name begins with ``.`` or ``_``.
     columns : sequence of str, optional
-        Feature columns, numbers or booleans; all of these if left out. Leave out the label and the confidence.
-    memory : int, default=256 MiB
-        Bytes for rows in memory, in float32. Kept rows may take a quarter of it, windows share the rest.
+        Feature columns, numbers or booleans; all of these in the first file if left out. Leave out the label and the
+        confidence.
+    memory : int or whole float, default=256 MiB
+        Bytes for rows in memory, in float32. Kept rows may take a quarter of it, windows share the rest. The row group
+        that is just being read comes on top.
 
     Examples
     --------
@@ -49,69 +58,70 @@ class ParquetRows(Rows):
     prepares_for_order = True  # reads the windows of the order that is next
 
     def __init__(
-        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: int = 256 << 20
+        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: float = 256 << 20
     ) -> None:
-        self.path, self.memory = Path(path), memory
-        self._files = _open_files(self.path)
-        self.columns = _feature_columns(self._files, columns)
+        self.memory = _whole_bytes(memory)
+        self.path = Path(path).absolute()  # files are opened again and again, perhaps from another working directory
+        self._files = look_into_files(self.path)
+        self.columns = feature_columns(self._files, columns)
         self.shape = (len(self.columns),)
-        groups = [(file, number) for file in self._files.values() for number in range(file.metadata.num_row_groups)]
-        self._groups = [each for each in groups if _n_rows(*each)]
-        sizes = np.array([_n_rows(*each) for each in self._groups], dtype=np.int64)
+        groups = [(file, number) for file in self._files for number in range(file.metadata.num_row_groups)]
+        self._groups = [(file, number) for file, number in groups if file.n_rows(number)]
+        sizes = np.array([file.n_rows(number) for file, number in self._groups], dtype=np.int64)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
         self._row_bytes = 4 * len(self.columns)
-        self._window_rows = int(memory * 3 // 4) // (WINDOWS_IN_MEMORY * self._row_bytes)
+        self._window_rows = self.memory * 3 // 4 // (WINDOWS_IN_MEMORY * self._row_bytes)
         self._require_small_groups(sizes)
-        self.hold_out_limit = memory // 8 // self._row_bytes
-        self._kept_rows: np.ndarray = np.empty(0, dtype=np.int64)
-        self._kept: np.ndarray = np.empty((0, *self.shape), dtype=np.float32)
-        self.walk()
+        self.hold_out_limit = self.memory // 8 // self._row_bytes
+        self._begin()
+        _in_use.add(self)
 
     def __len__(self) -> int:
         """Count of rows."""
         return int(self._starts[-1])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Open files do not travel: a copy, in another process perhaps, opens them anew and reads rows again.
-        return partial(type(self), memory=self.memory), (self.path.absolute(), self.columns)
+        # Locks and threads do not travel: a copy, in another process perhaps, has its own and reads rows again.
+        return partial(type(self), memory=self.memory), (self.path, self.columns)
 
     def column(self, name: str) -> np.ndarray:
-        """One column as an array, of all rows: a label, a confidence, an identifier. It is read whole."""
-        for path, file in self._files.items():
-            _require_column(name, file, path)
-        parts = [file.read(columns=[name]).column(0).to_numpy() for file in self._files.values()]
-        return np.concatenate(parts)
+        """One column as an array, of all rows: a label, a confidence, an identifier. It is read whole.
+
+        Where integers or booleans are missing, it is an array of objects with None; missing floats are NaN.
+        """
+        for file in self._files:
+            require_column(name, file)
+        # Files without rows have no say in the type: theirs is often none at all.
+        return np.concatenate([column_values(file, name) for file in self._files if file.metadata.num_rows])
 
     def keep(self, rows: np.ndarray) -> None:
         """Hold these rows in memory from now on, and no others."""
         rows = np.unique(rows)
-        if len(rows) * self._row_bytes > self.memory // 4:
-            raise ValueError(
-                f"labeled and held-out rows must fit into a quarter of the memory, {self.memory // 4:,} bytes, but "
-                f"there are {len(rows):,} of {self._row_bytes} bytes each. Pass ParquetRows(..., memory=...) of "
-                f"{4 * len(rows) * self._row_bytes:,} bytes or more."
-            )
-        self._kept_rows = np.empty(0, dtype=np.int64)  # so that they are read, not looked up
-        self.walk()
-        kept = np.empty((len(rows), *self.shape), dtype=np.float32)
-        step = self._window_rows
-        for start in range(0, len(rows), step):
-            self.take(rows[start : start + step], out=kept[start : start + step])
-        self._kept_rows, self._kept = rows, kept
+        self._require_few_kept(len(rows))
+        with self._turn:
+            self._keep_nothing()  # so that they are read, not looked up
+            self.walk()
+            kept = np.empty((len(rows), *self.shape), dtype=np.float32)
+            step = self._window_rows
+            for start in range(0, len(rows), step):
+                self.take(rows[start : start + step], out=kept[start : start + step])
+            self._kept_rows, self._kept = rows, kept
 
     def walk(self) -> None:
         """Get ready to hand out rows in the order in which they lie."""
-        self._arrange(np.arange(len(self._groups)))
+        with self._turn:
+            self._arrange(np.arange(len(self._groups)))
 
     def shuffle(self, rows: np.ndarray, generator: "torch.Generator") -> "torch.Tensor":
         """Order of these rows for an epoch: row groups at random, and rows at random within each window of them."""
         import torch
 
-        self._arrange(torch.randperm(len(self._groups), generator=generator).numpy())
         group = np.searchsorted(self._starts, rows, side="right").astype(np.int32) - 1
-        window = self._window_of.astype(np.int32)[group]
+        with self._turn:
+            self._arrange(torch.randperm(len(self._groups), generator=generator).numpy())
+            window, n_windows = self._window_of.astype(np.int32)[group], len(self._members)
         order, start = torch.empty(len(rows), dtype=torch.int64), 0
-        for number in range(len(self._members)):  # one at a time: a sort of all rows would need more memory than they
+        for number in range(n_windows):  # one at a time: a sort of all rows would need more memory than they
             inside = torch.from_numpy(np.flatnonzero(window == number))
             shuffled = inside[torch.randperm(len(inside), generator=generator)]
             order[start : start + len(inside)] = shuffled
@@ -119,19 +129,35 @@ class ParquetRows(Rows):
         return order
 
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Rows of these numbers; see `Rows.take`. Quick for kept rows and for the order that was announced."""
+        """Rows of these numbers; see `Rows.take`. Quick for kept rows and for the order that was announced last."""
         out = np.empty((len(index), *self.shape), dtype=np.float32) if out is None else out
+        with self._turn:
+            elsewhere = self._take_kept(index, out)
+            group = np.searchsorted(self._starts, index[elsewhere], side="right") - 1
+            window, position = self._window_of[group], index[elsewhere] - self._starts[group] + self._offset_of[group]
+            for number in np.unique(window):
+                inside = window == number
+                out[elsewhere[inside]] = self._window(int(number))[position[inside]]
+        return out
+
+    def _begin(self) -> None:
+        """Set up what changes while rows are handed out, and the lock of those who read or change it."""
+        self._turn = RLock()
+        self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="unskew-parquet")
+        self._keep_nothing()
+        self.walk()
+
+    def _keep_nothing(self) -> None:
+        self._kept_rows = np.empty(0, dtype=np.int64)
+        self._kept = np.empty((0, *self.shape), dtype=np.float32)
+
+    def _take_kept(self, index: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write those rows to `out` that are in memory; returns the places of the others."""
         place = np.searchsorted(self._kept_rows, index)
         place[place == len(self._kept_rows)] = 0
         kept = self._kept_rows[place] == index if len(self._kept_rows) else np.zeros(len(index), dtype=bool)
         out[kept] = self._kept[place[kept]]
-        elsewhere = np.flatnonzero(~kept)
-        group = np.searchsorted(self._starts, index[elsewhere], side="right") - 1
-        window, position = self._window_of[group], index[elsewhere] - self._starts[group] + self._offset_of[group]
-        for number in np.unique(window):
-            inside = window == number
-            out[elsewhere[inside]] = self._window(int(number))[position[inside]]
-        return out
+        return np.flatnonzero(~kept)
 
     def _arrange(self, order: np.ndarray) -> None:
         """Put row groups into windows, in this order."""
@@ -165,120 +191,51 @@ class ParquetRows(Rows):
         ends = np.cumsum(sizes)
         for group, start, end in zip(groups, ends - sizes, ends, strict=True):
             file, number = self._groups[group]
-            _fill(rows[start:end], file, number, self.columns, int(self._starts[group]))
+            fill(rows[start:end], file, number, self.columns, int(self._starts[group]))
         return rows
-
-    @cached_property
-    def _reader(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(max_workers=1, thread_name_prefix="unskew-parquet")
 
     def _require_small_groups(self, sizes: np.ndarray) -> None:
         if not len(sizes):
-            raise ValueError(f"{self.path} must have rows, but it has none.")
+            raise ValueError(f"{self.path} must have rows, but it has none. Pass a file or folder that has some.")
         if sizes.max() > self._window_rows:
             needed = int(sizes.max()) * self._row_bytes * WINDOWS_IN_MEMORY * 4 // 3 + 4
             raise ValueError(
-                f"a row group must fit into a quarter of the memory, {self.memory:,} bytes, but the largest of "
+                f"a row group must fit into a quarter of the memory, {self.memory // 4:,} bytes, but the largest of "
                 f"{self.path} has {sizes.max():,} rows of {self._row_bytes} bytes. Pass memory={needed:,} or more, or "
                 "write the file with smaller row groups."
             )
 
-
-def _pyarrow_parquet() -> Any:
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtra("reading Parquet files needs pyarrow. Install it: pip install 'unskew[parquet]'") from error
-    return pyarrow.parquet
-
-
-def _open_files(path: Path) -> dict[Path, Any]:
-    parquet = _pyarrow_parquet()
-    paths = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    if not paths:
-        raise FileNotFoundError(f"the folder {path} must hold files *.parquet, but there is none.")
-    # What pyarrow reads ahead it also keeps, for as long as the file is open.
-    return {each: _opened(partial(parquet.ParquetFile, pre_buffer=False), each) for each in paths}
-
-
-def _opened(reader: Callable[[Path], Any], path: Path) -> Any:
-    try:
-        return reader(path)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"there is no file or folder {path}.") from None
-    except Exception as error:
-        if type(error).__module__.startswith("pyarrow"):
-            raise ValueError(
-                f"{path} must be a Parquet file or a folder of them, but it cannot be read: {error}"
-            ) from None
-        raise
-
-
-def _n_rows(file: Any, number: int) -> int:
-    return int(file.metadata.row_group(number).num_rows)
-
-
-def _feature_columns(files: dict[Path, Any], wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """Names of the features, which every file has, as numbers."""
-    if isinstance(wanted, str):
-        raise TypeError(f"columns must be a list of names, but it is the text {wanted!r}. Pass columns=[{wanted!r}].")
-    if wanted is None:
-        path, file = next(iter(files.items()))
-        names = tuple(field.name for field in file.schema_arrow if _is_number(field.type))
-        if not names:
-            raise ValueError(
-                f"{path} must have columns of numbers or booleans, but it has only "
-                f"{', '.join(f'{field.name} ({field.type})' for field in file.schema_arrow) or 'no columns'}. Encode "
-                "its columns first."
-            )
-    else:
-        names = tuple(wanted)
-        if not names:
-            raise ValueError("columns must name at least one feature, but it is empty. Leave it out to take all.")
-    for path, file in files.items():
-        for name in names:
-            _require_column(name, file, path)
-            _require_number(name, file, path)
-    return names
-
-
-def _require_column(name: str, file: Any, path: Path) -> None:
-    known = file.schema_arrow.names
-    if name not in known:
-        raise ValueError(f"{path} has no column {name!r}, only {', '.join(known)}.{closest_name(name, known)}")
-    if known.count(name) > 1:
-        raise ValueError(f"columns must have names of their own, but {path} has {known.count(name)} called {name!r}.")
-
-
-def _require_number(name: str, file: Any, path: Path) -> None:
-    kind = file.schema_arrow.field(name).type
-    if not _is_number(kind):
+    def _require_few_kept(self, count: int) -> None:
+        if count * self._row_bytes <= self.memory // 4:
+            return
+        # With more memory, up to an eighth of it, more rows are held out too: the other eighth is for these. A quarter
+        # that holds all rows is enough in any case.
+        needed = min(8 * count, 4 * len(self)) * self._row_bytes
         raise ValueError(
-            f"features must be numbers, but the column {name!r} of {path} is of type {kind}. Encode it first, or leave "
-            "it out of columns."
+            f"labeled and held-out rows must fit into a quarter of the memory, {self.memory // 4:,} bytes, but there "
+            f"are {count:,} of {self._row_bytes} bytes each. Pass ParquetRows(..., memory=...) of {needed:,} bytes or "
+            "more."
         )
 
 
-def _is_number(kind: Any) -> bool:
-    from pyarrow import types
-
-    tests = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
-    return any(test(kind) for test in tests)
+_in_use: "WeakSet[ParquetRows]" = WeakSet()
 
 
-def _fill(out: np.ndarray, file: Any, number: int, columns: Sequence[str], first_row: int) -> None:
-    """Write one row group's features to `out`, every entry finite."""
-    table = file.read_row_group(number, columns=list(columns))
-    with np.errstate(over="ignore"):
-        by_column = np.stack([table.column(name).to_numpy().astype(np.float32, copy=False) for name in columns])
-    for start in range(0, len(out), 512):  # turned over in parts that stay in the processor's cache
-        out[start : start + 512] = by_column[:, start : start + 512].T
-    if np.isfinite(out.sum(dtype=np.float64)):  # one pass without a mask; a sum of finite numbers is finite
-        return
-    bad = np.argwhere(~np.isfinite(out))
-    if len(bad):
-        row, place = bad[0]
+def _begin_anew() -> None:
+    """In a process that was forked: threads, with the locks they hold and what they read, have stayed behind."""
+    for rows in list(_in_use):
+        rows._begin()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
+def _whole_bytes(memory: Any) -> int:
+    is_number = isinstance(memory, Real) and not isinstance(memory, bool)
+    if not (is_number and 0 < memory < math.inf and memory % 1 == 0):
         raise ValueError(
-            f"features must be finite and within float32, but column {columns[place]!r} has {out[row, place]} (missing "
-            f"values count as NaN) at row {first_row + row:,}. Fill or drop such rows first."
+            f"memory must be a whole number of bytes, 1 or more, but it is {memory!r}. Pass memory=256 << 20 for "
+            "256 MiB."
         )
+    return int(memory)

@@ -65,7 +65,7 @@ class Perceptron(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Scores of shape (n,) for inputs of shape (n, n_inputs)."""
         w1, b1, w2, w3 = _parts(self.weights)
-        return torch.mv(torch.mm(torch.mm(x, w1).add_(b1).relu_(), w2).relu_(), w3)
+        return torch.mv(torch.mm(torch.addmm(b1, x, w1).relu_(), w2).relu_(), w3)
 
     def extra_repr(self) -> str:
         """Sizes, for printing."""
@@ -77,7 +77,8 @@ class Perceptron(nn.Module):
 
     def _hold_fixed(self) -> None:
         """Let the fixed entries stay fixed under autograd, for a perceptron that is part of a larger network."""
-        self.weights.register_hook(self._release_fixed)  # type: ignore[no-untyped-call]
+        if self.weights.requires_grad:
+            self.weights.register_hook(self._release_fixed)  # type: ignore[no-untyped-call]
 
     def _release_fixed(self, gradient: Tensor) -> Tensor:
         gradient = gradient.clone()
@@ -118,7 +119,8 @@ class PerceptronPullback:
         if len(x) != len(self.hidden1):
             self._use_rows(len(x))
         self.x = x
-        torch.mm(x, self.w1, out=self.hidden1).add_(self.b1).relu_()
+        # A product that starts from the biases instead of zero: adding them afterwards is one more walk through memory.
+        torch.addmm(self.b1, x, self.w1, out=self.hidden1).relu_()
         torch.mm(self.hidden1, self.w2, out=self.hidden2).relu_()
         return torch.mv(self.hidden2, self.w3)
 

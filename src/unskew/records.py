@@ -29,6 +29,8 @@ class PUData:
         Probability of being labeled; in the two-sample scenario the density ratio that takes its place.
     weight, unlabeled_weight : float arrays of shape (n_labeled,) and (n_unlabeled,), or None
         What the risk multiplies each instance with.
+    sample_alpha : float or None
+        Share of labeled instances in the sample that this is a part of; None where it is the whole.
     """
 
     X: "Rows"
@@ -38,6 +40,7 @@ class PUData:
     labeling_prob: np.ndarray | None = None
     weight: np.ndarray | None = None
     unlabeled_weight: np.ndarray | None = None
+    sample_alpha: float | None = None
 
     @property
     def n_labeled(self) -> int:
@@ -51,7 +54,12 @@ class PUData:
 
     @property
     def alpha(self) -> float:
-        """Share of labeled instances."""
+        """Share of labeled instances in the sample, which a part of it may not have to the last instance."""
+        return self.labeled_share if self.sample_alpha is None else self.sample_alpha
+
+    @property
+    def labeled_share(self) -> float:
+        """Share of labeled instances in this very record."""
         return self.n_labeled / (self.n_labeled + self.n_unlabeled)
 
 

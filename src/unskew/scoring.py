@@ -1,4 +1,4 @@
-"""Scores of many rows: in blocks of one size, in memory that does not grow with the rows, and on all cores."""
+"""Scores of many rows: in blocks of one size, on all cores; a row in memory is no more than its number and score."""
 
 import math
 from collections.abc import Iterator

@@ -28,8 +28,7 @@ class Surrogate:
     value : callable
         Margins to losses, element by element; differentiable by torch.
     slope : callable
-        ``slope(margin, loss)``: the derivative, from the margins and the losses already computed from them, so that
-        a sum over pairs evaluates one exponential per pair instead of two.
+        ``slope(margin, loss)``: the derivative, from the margins and the losses already computed from them.
     """
 
     name: str
@@ -38,9 +37,11 @@ class Surrogate:
     slope: Callable[[Tensor, Tensor], Tensor]
 
     @cached_property
-    def at_zero(self) -> float:
-        """Loss of a pair of equal scores."""
-        return float(self.value(torch.zeros((), dtype=torch.float64)))
+    def at_zero(self) -> tuple[float, float]:
+        """Loss and slope of a pair of equal scores."""
+        zero = torch.zeros((), dtype=torch.float64)
+        loss = self.value(zero)
+        return float(loss), float(self.slope(zero, loss))
 
     def __call__(self, margin: Tensor) -> Tensor:
         """Loss of each margin."""
@@ -65,7 +66,8 @@ def _below_one(margin: Tensor) -> Tensor:
 
 zero_one = Surrogate("zero_one", True, _zero_one, lambda z, _loss: torch.zeros_like(z))
 """1 below zero, 0 above, 1/2 at zero: the loss inside Eq. (2). Its slope is zero, so it measures but cannot train."""
-sigmoid = Surrogate("sigmoid", True, lambda z: torch.sigmoid(-z), lambda _z, loss: (loss - 1).mul_(loss))
+# Not loss (loss - 1): where a pair is in the wrong order the loss is rounded to nearly 1, and its slope would be lost.
+sigmoid = Surrogate("sigmoid", True, lambda z: torch.sigmoid(-z), lambda z, loss: torch.sigmoid(z).mul_(loss).neg_())
 """1 / (1 + e^z): the paper's choice."""
 ramp = Surrogate("ramp", True, lambda z: torch.clamp((1 - z) / 2, 0, 1), _ramp_slope)
 """(1 - z) / 2, clipped to [0, 1]."""

@@ -85,8 +85,10 @@ class Trainer:
         generator = new_generator(rng)
         with own_randomness(self.network, generator.initial_seed(), self.device):
             if start is None:
-                sample = torch.from_numpy(data.X.take(_some_rows(data, rng)))
-                network = build_network(self.network, sample, generator).to(self.device)
+                rows = _some_rows(data, rng)  # drawn for any network, so that all that is drawn later is the same
+                # Only the kernel looks at more than the shape, and to fetch rows from all over a file takes long.
+                sample = data.X.take(rows if self.network == "kernel" else rows[:1])
+                network = build_network(self.network, torch.from_numpy(sample), generator).to(self.device)
                 start = Trained(network, [], 0, Adam(network, self.learning_rate))
             return self._run(start, risk, data, held_out, generator, title)
 
@@ -94,7 +96,7 @@ class Trainer:
         self, start: Trained, risk: Risk, data: PUData, held_out: PUData, generator: Generator, title: str
     ) -> Trained:
         network, optimizer = start.network, start.optimizer
-        pullback = new_pullback(network, self.batch_size)
+        pullback = new_pullback(network, min(self.batch_size, data.n_labeled + data.n_unlabeled))
         batches, slopes = Batches(data, self.batch_size, self.device, self.max_epochs), SlopesOf(risk)
         best = _Best()
         history = []
@@ -218,7 +220,8 @@ def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: "Bat
 def batch_sizes(data: PUData, batch_size: int) -> tuple[int, int]:
     """Labeled and unlabeled instances per batch, P and U, in the ratio of the data (Algorithm 1, line 1).
 
-    At least one of each, and never more than there are: an instance does not meet itself in a batch.
+    At least two labeled ones where there are two, so that those risks that have a term of their pairs have it in every
+    batch; at least one unlabeled; and never more than there are: an instance does not meet itself in a batch.
 
     Examples
     --------
@@ -226,7 +229,7 @@ def batch_sizes(data: PUData, batch_size: int) -> tuple[int, int]:
     >>> batch_sizes(data, 1024)
     (20, 1004)
     """
-    labeled = min(max(1, round(batch_size * data.alpha)), batch_size - 1, data.n_labeled)
+    labeled = min(max(2, round(batch_size * data.alpha)), batch_size - 1, data.n_labeled)
     unlabeled = min(batch_size - labeled, data.n_unlabeled)
     return labeled, unlabeled
 

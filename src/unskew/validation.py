@@ -6,6 +6,7 @@ Every message has three parts: what must hold, what was found (value, count, fir
 import contextlib
 import math
 import sys
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -89,22 +90,21 @@ def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
 
 def check_labels(y: Any) -> np.ndarray:
     """Labels as a boolean array, True where labeled; at least one of each kind."""
-    y = np.asarray(plain_array(y))
+    entries = y = np.asarray(plain_array(y))
     _require_all_labels(y)
-    if y.dtype == object:  # numbers in a column of objects are numbers all the same
-        with contextlib.suppress(TypeError, ValueError):
-            y = y.astype(np.float64)
+    if y.dtype == object:
+        y = _numbers_or_text(y)
     check_classification_targets(y)
     kind = type_of_target(y)
-    allowed = np.isin(y, (0, 1)) if y.dtype.kind in "biuf" else np.zeros(len(y), dtype=bool)
+    allowed = zero_or_one(entries)
     if not allowed.all():
         row = int(np.flatnonzero(~allowed)[0])
         # The first two sentences are scikit-learn's own, for those who search for them.
         start = f"Only binary classification is supported. The type of the target is {kind}. "
         raise ValueError(
             f"{'' if kind == 'binary' else start}y must be 1 where an instance is labeled positive and 0 where it is "
-            f"unlabeled, but {int((~allowed).sum())} of {len(y)} entries are something else (first: {y[row]!r} at row "
-            f"{row}). Unlabeled instances, known negatives among them, are 0."
+            f"unlabeled, but {int((~allowed).sum())} of {len(y)} entries are something else (first: {entries[row]!r} "
+            f"at row {row}). Unlabeled instances, known negatives among them, are 0."
         )
     labeled: np.ndarray = y == 1
     n_labeled = int(labeled.sum())
@@ -118,6 +118,23 @@ def check_labels(y: Any) -> np.ndarray:
             "class is unknown: ranking needs something to rank the labeled ones against."
         )
     return labeled
+
+
+def zero_or_one(y: np.ndarray) -> np.ndarray:
+    """Which entries are the number 0 or 1: text is neither, and nothing that is missing."""
+    if y.dtype == object:
+        found = [isinstance(each, Number | np.bool_) and each in (0, 1) for each in y.flat]
+        return np.array(found, dtype=bool).reshape(y.shape)
+    return np.isin(y, (0, 1)) if y.dtype.kind in "biuf" else np.zeros(y.shape, dtype=bool)
+
+
+def _numbers_or_text(y: np.ndarray) -> np.ndarray:
+    """Objects as an array of numbers where they are; text stays text, in a Series as in an array."""
+    if any(isinstance(each, str | bytes) for each in y.flat):
+        return y.astype(str)
+    with contextlib.suppress(TypeError, ValueError):
+        return y.astype(np.float64)
+    return y
 
 
 def _require_all_labels(y: Any) -> None:

@@ -18,7 +18,8 @@ from unskew.weights import inverse_labeling_weight
 class Sample:
     """Scores and weights; `everything` stands for p(x): all rows, or in the two-sample scenario the unlabeled.
 
-    Where the prior is known, the weights have been scaled so that they say the same.
+    Where the prior is known, the weights have been scaled so that they say the same. Where they say less than the share
+    of labeled rows, which is the least that it can be, they have been raised by a factor, `raised_by`.
     """
 
     labeled: np.ndarray
@@ -26,6 +27,7 @@ class Sample:
     weight: np.ndarray
     one_sample: bool
     known_prior: float | None = None
+    raised_by: float = 1.0
 
     @property
     def everything(self) -> np.ndarray:
@@ -53,11 +55,12 @@ def read_sample(
     score = score.astype(np.float64)
     one_sample = scenario == "one-sample"
     # What the weights say of the prior, alpha times their mean, may be wrong: their scale is of no weight to R_H.
+    raised_by = 1.0
     if prior is not None:
         weight = weight * (_mean_weight_for(prior, labeled, one_sample) / float(weight.mean()))
     elif one_sample:  # labeled instances are positive ones, so that the prior is at least alpha
-        weight = weight * max(1.0, 1 / float(weight.mean()))
-    return Sample(score[labeled], score[~labeled], weight, one_sample, prior)
+        raised_by = max(1.0, 1 / float(weight.mean()))
+    return Sample(score[labeled], score[~labeled], raised_by * weight, one_sample, prior, raised_by)
 
 
 def _mean_weight_for(prior: Any, labeled: np.ndarray, one_sample: bool) -> float:
@@ -157,13 +160,12 @@ class Influence:
 def influence_of(sample: Sample) -> Influence:
     """Influence of each row on the AUC, by the delta method on its two means."""
     prior, weighted_risk = parts_of(sample)
-    # The mean weight stands in two places: it scales R_H = B / A, and it is the estimate of the prior, unless that is
-    # known.
-    slope_prior = weighted_risk / (prior**2 * (1 - prior))
-    if sample.known_prior is None:
-        slope_prior += 0.5 / (1 - prior) - (weighted_risk / prior - prior / 2) / (1 - prior) ** 2
-    slope_risk = -1 / (prior * (1 - prior))
-    own = sample.weight * (slope_prior + slope_risk * share_above_labeled(sample))
+    # The mean weight scales R_H = B / A.
+    slope_scale, slope_risk = weighted_risk / (prior**2 * (1 - prior)), -1 / (prior * (1 - prior))
+    own = sample.weight * (slope_scale + slope_risk * share_above_labeled(sample))
+    if sample.known_prior is None:  # it is the mean weight again or, where that is too small, the share of the labeled
+        slope_prior = 0.5 / (1 - prior) - (weighted_risk / prior - prior / 2) / (1 - prior) ** 2
+        own = own + slope_prior * (sample.weight if sample.raised_by == 1 else 1.0)
     # The weight of the labeled instances that each row outranks: its part as the "any x" of a pair.
     labeled, unlabeled = (
         slope_risk * prior * (1 - share_above(sample.labeled, part, sample.weight))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from unskew.validation import check_sample_weight, plain_array
+from unskew.validation import check_sample_weight, plain_array, zero_or_one
 
 
 def auc(y: Any, score: Any, *, sample_weight: Any = None) -> float:
@@ -31,14 +31,24 @@ def auc(y: Any, score: Any, *, sample_weight: Any = None) -> float:
     y, score = column_or_1d(plain_array(y)), column_or_1d(plain_array(score))
     check_consistent_length(y, score)
     check_array(score, ensure_2d=False, input_name="score")
-    if not np.isin(y, (0, 1)).all() or y.min() == y.max():
-        raise ValueError(
-            f"y must hold the true class, 1 or 0, and both must occur, but it holds {np.unique(y)[:5].tolist()}."
-        )
+    _require_both_classes(y)
     positive = y == 1
     weight = np.ones(len(y)) if sample_weight is None else check_sample_weight(sample_weight, positive)
     above = share_above(score[~positive], score[positive], weight[~positive])
     return float(1 - np.average(above, weights=weight[positive]))
+
+
+def _require_both_classes(y: np.ndarray) -> None:
+    must = "y must hold the true class, 1 or 0, and both must occur"
+    wrong = np.flatnonzero(~zero_or_one(y))
+    if wrong.size:
+        first = y[wrong[:1]].tolist()[0]
+        raise ValueError(
+            f"{must}, but {wrong.size} of {len(y)} entries are something else (first: {first!r} at row {wrong[0]}). "
+            "Write classes as 1 and 0, and leave out rows whose class is unknown."
+        )
+    if y.min() == y.max():
+        raise ValueError(f"{must}, but it holds {np.unique(y).tolist()}. Take rows of both classes.")
 
 
 def share_above(sample: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:

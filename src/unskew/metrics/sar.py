@@ -104,10 +104,11 @@ def sar_auc(
         \widehat{AUC} = 1 - \frac{R_H - \hat\pi / 2}{1 - \hat\pi}, \quad
         R_H = \frac{\sum_n w_n F_n}{\sum_n w_n}, \quad
         F_n = E_x[1(s > s_n) + \tfrac12 1(s = s_n)], \quad
-        \hat\pi = \hat\alpha \frac{1}{N^p} \sum_n w_n
+        \hat\pi = \max\Bigl(\hat\alpha, \hat\alpha \frac{1}{N^p} \sum_n w_n\Bigr)
 
     Implements: Eq. (12), its zero-one form, solved for the AUC. The weights are normalized by their own sum (Hájek),
     which lets errors of scale in the labeling probability cancel in R_H. A pair of an instance with itself is left out.
+    The prior is at least the share of labeled instances in the one-sample scenario only, where these are positive ones.
 
     Parameters
     ----------
@@ -245,7 +246,8 @@ def _bootstrap_interval(sample: Sample, level: float, rng: np.random.RandomState
         weight = count[:n_labeled] * sample.weight
         scale = sample.alpha / (n_labeled if not sample.one_sample else sample.alpha * len(score))
         mean, risk = scale * weight.sum(), scale * (weight @ above)
-        prior = sample.known_prior or mean
+        least = count[:n_labeled].sum() / len(score) if sample.one_sample else 0.0
+        prior = sample.known_prior or max(mean / sample.raised_by, least)
         estimates[number] = auc_of(prior, risk * prior / mean) if mean > 0 and prior < 1 else np.nan
     low, high = np.nanquantile(estimates, [(1 - level) / 2, (1 + level) / 2])
     return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))

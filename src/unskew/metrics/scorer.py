@@ -106,7 +106,7 @@ def _scores(estimator: Any, X: Any) -> np.ndarray:
 def _table_of_numbers(X: Any) -> Any:
     """The table as a forest takes it, missing values as they are and words by their place in the alphabet.
 
-    None where X is no table.
+    Dates and durations are counted in their units. None where X is no table.
     """
     X = plain_array(X)
     X = X if hasattr(X, "shape") else np.asarray(X)
@@ -129,6 +129,8 @@ def _column_of_numbers(column: Any) -> np.ndarray:
 
 def _numeric(X: Any) -> Any:
     checked = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", allow_nd=True)
+    if checked.dtype.kind in "mM":  # to numpy these are no numbers, and stand beside none
+        return np.where(np.isnat(checked), np.nan, checked.astype(np.float64))
     return checked.astype(np.float64) if checked.dtype == object else checked  # a frame of mixed columns
 
 
@@ -172,10 +174,10 @@ def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: 
         As in `sar_auc`; that of the scored ranker by default.
     labeling : fitted classifier of labeled against unlabeled, or fitted ranker, optional
         Gives the labeling probability of the scored rows. If None, a random forest estimates it from the scored rows
-        as they come to the search, each by trees that did not see it; words are numbered. Either way it is the same
-        for every candidate: judged by labeling models of their own, candidates would be ordered by the errors of these
-        (decision 7). Only where X is no table (texts, for instance) the forest gets what the candidate's own
-        transformers make of it.
+        as they come to the search, each by trees that did not see it; words are numbered, dates counted. Either way it
+        is the same for every candidate: judged by labeling models of their own, candidates would be ordered by the
+        errors of these (decision 7). Only where X is no table (texts, for instance) the forest gets what the
+        candidate's own transformers make of it.
     clip : float in [0, 1)
         As in `sar_auc`.
 

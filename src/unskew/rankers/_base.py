@@ -25,7 +25,7 @@ from unskew.labeling import LabelingNetwork, estimate_at, fit_labeling, labeling
 from unskew.metrics.ranking import auc
 from unskew.modelfile import write_model_file
 from unskew.networks import NETWORKS, NetworkChoice
-from unskew.rankers._prior import alpha_of, cut, label_freq_of, share_of_positives
+from unskew.rankers._prior import cut, label_freq_of, share_of_positives
 from unskew.rankers._state import model_file_of
 from unskew.records import PUData, ScoredBatch
 from unskew.rows import Rows, as_rows
@@ -215,7 +215,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         if validation is None:
             train, held_out = hold_out(data, self.validation_fraction, rng)
         else:
-            train, held_out = data, self._read_validation(validation, confidence is not None)
+            train, held_out = data, self._read_validation(validation, confidence is not None, data.alpha)
         in_training = held_out is train
         shared = not in_training and held_out.X is train.X
         often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
@@ -312,10 +312,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
         if share.trusted:
             self.prior_ = share.prior
-            self.label_freq_ = label_freq_of(share.prior, alpha_of(parts), self.scenario)
+            self.label_freq_ = label_freq_of(share.prior, parts[0].alpha, self.scenario)
         return share.prior
 
-    def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool) -> PUData:
+    def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:
         if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
             raise ValueError(
                 "validation must be a tuple (X, y, confidence) or (X, y), but it is a "
@@ -329,10 +329,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
         if with_confidence and confidence is None and "confidence" in self.needs:
             raise ValueError(
-                "validation must have confidence too, as the training data do, but it is (X, y). Pass "
-                "(X, y, confidence)."
+                "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."
             )
-        return self._assemble(rows, labels, confidence if with_confidence else None)
+        data = self._assemble(rows, labels, confidence if with_confidence else None)
+        return replace(data, sample_alpha=alpha)  # the objective is that of the training data
 
     def _assemble(self, rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
         labeled = check_labels(labels)

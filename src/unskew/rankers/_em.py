@@ -142,7 +142,9 @@ class EMRanker(Ranker):
     def _pretrained(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> Trained:
         """Posterior to start with: the labeling probability, as if all unlabeled instances were negative."""
         labeling = self.labeling_
-        if isinstance(labeling, LabelingNetwork) and labeling.kind == self.network:
+        # Networks of one kind but for rows of another shape may have another structure, which no model file would fit.
+        wanted = self.network, data.X.shape
+        if isinstance(labeling, LabelingNetwork) and (labeling.kind, labeling.input_shape) == wanted:
             network = copy.deepcopy(labeling.network).to(self.device)
         else:
             network = trainer.minimize(labeling_risk, data, held_out, rng, "labeling").network

@@ -18,20 +18,18 @@ class Share:
 
 
 def share_of_positives(given: float | None, parts: list[PUData], clip: float, scenario: str) -> Share:
-    """Prior as given; else from the confidence; else by Elkan and Noto's rule, which is good enough for a cut only."""
+    """Prior as given; else from the confidence; else by Elkan and Noto's rule, which is good enough for a cut only.
+
+    The first part is what the labeling model was fitted on: labeling probabilities belong to its share of labeled
+    instances, which is that of the whole sample where it was split.
+    """
+    alpha = parts[0].alpha
     if given is not None:
-        _require_room_for_labeled(given, alpha_of(parts), scenario)
-        return Share(float(given), trusted=True)
+        return Share(_with_room_for_labeled(float(given), parts[0], scenario), trusted=True)
     sure = [part for part in parts if part.confidence is not None]
     if sure:
-        return _from_confidence(sure, alpha_of(parts), clip, scenario)
-    return Share(_from_labeling_alone(parts, alpha_of(parts), clip, scenario), trusted=False)
-
-
-def alpha_of(parts: list[PUData]) -> float:
-    """Share of labeled instances in all parts together."""
-    n_labeled = sum(part.n_labeled for part in parts)
-    return n_labeled / (n_labeled + sum(part.n_unlabeled for part in parts))
+        return _from_confidence(sure, alpha, clip, scenario)
+    return Share(_from_labeling_alone(parts, alpha, clip, scenario), trusted=False)
 
 
 def label_freq_of(prior: float, alpha: float, scenario: str) -> float:
@@ -39,13 +37,20 @@ def label_freq_of(prior: float, alpha: float, scenario: str) -> float:
     return alpha / prior if scenario == "one-sample" else float("nan")
 
 
-def _require_room_for_labeled(prior: float, alpha: float, scenario: str) -> None:
-    if scenario == "one-sample" and prior < alpha:
+def _with_room_for_labeled(prior: float, data: PUData, scenario: str) -> float:
+    """Prior as given; raised to the share of labeled instances where it falls short by no more than one of them.
+
+    That much a fold of a cross-validation may have more of them than the whole, for which the prior holds.
+    """
+    if scenario != "one-sample" or prior >= data.alpha:
+        return prior
+    if prior < data.alpha - 1 / (data.n_labeled + data.n_unlabeled):
         raise ValueError(
-            f"prior must be at least the share of labeled instances, {alpha:.4g}, because in the one-sample scenario "
-            f"these are among the positives, but it is {prior:.4g}. If the unlabeled were drawn apart from the "
-            "labeled, pass scenario='two-sample'."
+            f"prior must be at least the share of labeled instances, {data.alpha:.4g}, because in the one-sample "
+            f"scenario these are among the positives, but it is {prior:.4g}. If the unlabeled were drawn apart from "
+            "the labeled, pass scenario='two-sample'."
         )
+    return data.alpha
 
 
 def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: str) -> Share:

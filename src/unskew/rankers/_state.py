@@ -121,12 +121,35 @@ def _require_entries(header: dict[str, Any], path: Path) -> None:
 def _require_working(ranker: "Ranker") -> None:
     """Refuse a model that cannot score: it scores a row of zeros."""
     row = as_rows(np.zeros((1, *ranker.input_shape_), dtype=np.float32))
-    found = [float(ranker._score(row)[0]), float(ranker.threshold_)]
-    if hasattr(ranker, "labeling_"):
-        prob = estimate_at(ranker.labeling_, row, None, ranker.scenario, ranker.training_summary_["alpha"])
-        found.append(float(prob[0]))
-    if not np.isfinite(found).all():
-        raise ValueError(f"its score of a row of zeros, threshold and labeling probability must be finite: {found}")
+    with np.errstate(invalid="ignore"):  # told below, where it is an error
+        found = {"score of a row of zeros": float(ranker._score(row)[0])}
+        if hasattr(ranker, "labeling_"):
+            prob = estimate_at(ranker.labeling_, row, None, ranker.scenario, ranker.training_summary_["alpha"])
+            found["its labeling probability"] = float(prob[0])
+    if callable(ranker.network):
+        # One that standardizes each row divides zero by zero here, and is a good network for rows that vary.
+        _require_finite_weights(ranker)
+        found = {}
+    found["threshold"] = float(ranker.threshold_)
+    if not np.isfinite(list(found.values())).all():
+        raise ValueError(f"all of this must be finite: {found}")
+
+
+def _require_finite_weights(ranker: "Ranker") -> None:
+    """Refuse weights that are no numbers; buffers may hold any (a mask of minus infinity, for one)."""
+    networks = [each for each in vars(ranker).values() if isinstance(each, nn.Module)]
+    networks += [fold.network for fold in _folds(getattr(ranker, "labeling_", None))]
+    for network in networks:
+        for name, weight in network.named_parameters():
+            if not torch.isfinite(weight).all():
+                raise ValueError(f"the weights of its network must be finite, but some of {name!r} are not")
+
+
+def _folds(labeling: Any) -> tuple[Any, ...]:
+    """The labeling models of all folds, or the one that there is; none without a labeling model."""
+    if labeling is None:
+        return ()
+    return labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
 
 
 def _device_here(device: Any) -> str:
@@ -242,7 +265,7 @@ def _labeling_header(
     labeling = getattr(ranker, "labeling_", None)
     if labeling is None:
         return None
-    folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
+    folds = _folds(labeling)
     lost = _what_no_file_keeps(folds, ranker)
     if lost and needs_labeling:
         raise ValueError(

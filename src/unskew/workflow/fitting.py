@@ -1,7 +1,6 @@
 """From a labeled table to a model with an honest estimate of how good it is."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,10 +122,10 @@ def fit_table(
     held_out = None
     if validation is not None:
         held_out = validation.X, validation.y, validation.confidence
-    with _room_for_labeled(table, training.prior):
-        with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
-            ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
-        evidence = _evidence(table, ranker, training, verbose) if estimate else None
+    _require_room_for_labeled(table, training.prior)
+    with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
+        ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
+    evidence = _evidence(table, ranker, training, verbose) if estimate else None
     return TableModel(ranker, table.schema, table.encoder, source_of(table, validation), evidence)
 
 
@@ -145,25 +144,14 @@ def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> So
     )
 
 
-@contextmanager
-def _room_for_labeled(table: LabeledTable, prior: float | None) -> Iterator[None]:
-    """Refuse a prior below the share of labeled rows, of the table or of a part of it that is trained on."""
-    if prior is not None and prior < np.mean(table.y):
-        raise _no_room(table, prior)
-    try:
-        yield
-    except ValueError as error:
-        if prior is None or not str(error).startswith("prior must be at least"):
-            raise
-        raise _no_room(table, prior) from None
-
-
-def _no_room(table: LabeledTable, prior: float) -> ValueError:
-    return ValueError(
-        f"--prior must be above the share of labeled rows, which are all positives, and that is {np.mean(table.y):.4g} "
-        f"in {table.path} (a little more in parts that are trained on), but it is {prior:g}. Give a larger one, or "
-        "leave it out."
-    )
+def _require_room_for_labeled(table: LabeledTable, prior: float | None) -> None:
+    """Refuse a prior below the share of labeled rows."""
+    share = float(np.mean(table.y))
+    if prior is not None and prior < share:
+        raise ValueError(
+            f"--prior must be at least the share of labeled rows, which are all positives, and that is {share:.4g} in "
+            f"{table.path}, but it is {prior:g}. Give a larger one, or leave it out."
+        )
 
 
 def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: bool) -> Evidence | None:
