@@ -1,6 +1,6 @@
 """How much faster is the CNN's training step than that of the same network written plainly in torch?
 
-    python benchmarks/cnn_step.py [--turns 24] [--out FILE]
+    python benchmarks/cnn_step.py [--turns 60] [--out FILE]
 
 One thread, the paper's CNN at batch 1024 (20 labeled) on images of 3 x 32 x 32. A step is sampling, forward, risk,
 backward and Adam. Both networks run through the same loop, and epochs of five steps of each take turns in one run. Time
@@ -225,7 +225,7 @@ def print_bounds(network: ConvNet, data: PUData, step_ms: float) -> Rows:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, default=24, help=f"How often either is measured; more than {WARM_UP}.")
+    parser.add_argument("--turns", type=int, default=60, help=f"How often either is measured; more than {WARM_UP}.")
     add_out(parser)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
