@@ -30,7 +30,7 @@ from unskew.perceptron import Perceptron, PerceptronPullback, before_relu
 FILTERS = 6, 16
 """Filters of the two convolutions (App. E.3)."""
 CHUNK_TILES = 3136
-"""Tiles of the first convolution computed at a time, 64 of the paper's images: few calls, and caches still hold them."""
+"""Tiles of the first convolution computed at a time, 64 of the paper's images: few calls, and the caches hold them."""
 
 
 class ConvNet(nn.Sequential):
