@@ -1,10 +1,11 @@
 """How much faster is the CNN's training step than that of the same network written plainly in torch?
 
-    python benchmarks/cnn_step.py [--turns 60] [--out FILE]
+    python benchmarks/cnn_step.py [--processes 6] [--turns 10] [--out FILE]
 
 One thread, the paper's CNN at batch 1024 (20 labeled) on images of 3 x 32 x 32. A step is sampling, forward, risk,
-backward and Adam. Both networks run through the same loop, and epochs of five steps of each take turns in one run. Time
-is that of the processor, in which other work on the machine does not count (though it slows caches and memory down).
+backward and Adam. Both networks run through the same loop, and epochs of five steps of each take turns, in several
+processes one after another. Time is that of the processor, in which other work on the machine does not count (though it
+slows caches and memory down).
 
 What bounds our step: the share of each of its parts, and the rate at which both convolutions compute, beside that of a
 large matrix product. Ours multiply more often than a convolution has to, so that they have two rates: of all their
@@ -24,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from measure import seconds
+from measure import in_own_process, seconds
 from rows import Row, Rows, add_out, save_rows
 from unskew import training
 from unskew.convnet import ConvNet, ConvNetPullback
@@ -223,29 +224,43 @@ def print_bounds(network: ConvNet, data: PUData, step_ms: float) -> Rows:
     return rows
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, default=60, help=f"How often either is measured; more than {WARM_UP}.")
-    add_out(parser)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
+def both_networks() -> tuple[ConvNet, nn.Sequential, PUData]:
+    """Our network, the plain one with the same weights, and data for both."""
     rng = np.random.RandomState(0)
     X = as_rows(rng.uniform(size=(N_LABELED + N_UNLABELED, *SHAPE)).astype(np.float32))
     order = np.arange(len(X))
     data = PUData(X, order[:N_LABELED], order[N_LABELED:], weight=rng.uniform(1, 10, N_LABELED))
     network = build_network("cnn", torch.zeros(1, *SHAPE), new_generator(rng))
     assert isinstance(network, ConvNet)
-    plain = plain_network(network)
-    pullbacks = new_pullback(network, BATCH), AutogradPullback(plain)
-    of_scores, of_gradients = differences(*pullbacks)
+    return network, plain_network(network), data
+
+
+def times_of(turns: int) -> list[tuple[float, float]]:
+    """Milliseconds of a step of either network, in each turn."""
+    torch.set_num_threads(1)
+    network, plain, data = both_networks()
+    ours = epoch_of(network, new_pullback(network, BATCH), data)
+    theirs = epoch_of(plain, AutogradPullback(plain), data)
+    times = [(cpu_seconds(ours), cpu_seconds(theirs)) for _ in range(WARM_UP + turns)][WARM_UP:]
+    return [(1e3 * mine / STEPS, 1e3 * their / STEPS) for mine, their in times]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--processes", type=int, default=6, help="How many take part, one after another.")
+    parser.add_argument("--turns", type=int, default=10, help="How often a process measures either.")
+    add_out(parser)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    network, plain, data = both_networks()
+    of_scores, of_gradients = differences(new_pullback(network, BATCH), AutogradPullback(plain))
     print(f"largest difference: scores {of_scores:.1e}, gradients {of_gradients:.1e}")
     rows: Rows = [
         {"what": "difference", "name": "scores", "difference": of_scores},
         {"what": "difference", "name": "gradients", "difference": of_gradients},
     ]
-    ours, theirs = epoch_of(network, pullbacks[0], data), epoch_of(plain, pullbacks[1], data)
-    times = np.array([(cpu_seconds(ours), cpu_seconds(theirs)) for _ in range(arguments.turns)])
-    rows += (steps := print_steps(times[WARM_UP:] / STEPS * 1e3))
+    times = [each for _ in range(arguments.processes) for each in in_own_process(times_of, arguments.turns)]
+    rows += (steps := print_steps(np.array(times)))
     rows += print_bounds(network, data, float(str(steps[-1]["ours_ms"])))
     save_rows(rows, arguments.out)
 
