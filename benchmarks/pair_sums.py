@@ -26,7 +26,7 @@ from torch import Tensor
 
 from measure import extra_megabytes, in_own_process, least_seconds, log_slope
 from rows import Row, Rows, add_out, save_rows
-from unskew.pairs import DENSE_PAIRS, DENSE_PAIRS_PER_SCORE, SlopesOf, _linear_sums, _sums_by_block, pair_sum
+from unskew.pairs import DENSE_PAIRS, DENSE_PAIRS_PER_SCORE, SlopesOf, Wanted, _linear_sums, _sums_by_block, pair_sum
 from unskew.records import ScoredBatch
 from unskew.risk import confidence_auc_risk
 from unskew.surrogates import SURROGATES, logistic, sigmoid
@@ -80,7 +80,7 @@ def dense_sigmoid(n_high: int, n_low: int) -> Run:
 
 
 def chunked_sigmoid(n_high: int, n_low: int) -> Run:
-    return partial(_sums_by_block, *scores(n_high, n_low), sigmoid, True, False)
+    return partial(_sums_by_block, *scores(n_high, n_low), sigmoid, Wanted())
 
 
 def libauc_logistic(n_high: int, n_low: int) -> Run:
@@ -159,14 +159,14 @@ def own_extra_megabytes(number: int, n_high: int, n_low: int) -> float:
 def errors(n_high: int, n_low: int) -> Row:
     """Errors of the losses and slopes of some scores of either side."""
     high, low, a, b = scores(n_high, n_low)
-    ours = _linear_sums(high, low, a, b, sigmoid, True, False)
+    ours = _linear_sums(high, low, a, b, sigmoid, Wanted())
     some_high, some_low = (torch.linspace(0, n - 1, CHECKED).long() for n in (n_high, n_low))
     exact = [each.double() for each in (high, low, a, b)]
     loss, _, slope_of_high, _ = _sums_by_block(
-        exact[0][some_high], exact[1], exact[2][some_high], exact[3], sigmoid, True, False
+        exact[0][some_high], exact[1], exact[2][some_high], exact[3], sigmoid, Wanted()
     )
     _, _, _, slope_of_low = _sums_by_block(
-        exact[0], exact[1][some_low], exact[2], exact[3][some_low], sigmoid, True, False
+        exact[0], exact[1][some_low], exact[2], exact[3][some_low], sigmoid, Wanted()
     )
     slopes = [(ours[2][some_high], slope_of_high), (ours[3][some_low], slope_of_low)]
     return {
@@ -243,7 +243,7 @@ def print_crossover(names: list[str]) -> Rows:
 def crossover_row(name: str, dtype: torch.dtype, n_high: int, factor: float) -> Row:
     # n_high n_low = DENSE_PAIRS + DENSE_PAIRS_PER_SCORE (n_high + n_low)
     n_low = int(factor * (DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * n_high) / (n_high - DENSE_PAIRS_PER_SCORE))
-    arguments = *(each.to(dtype) for each in scores(n_high, n_low)), SURROGATES[name], True, False
+    arguments = *(each.to(dtype) for each in scores(n_high, n_low)), SURROGATES[name], Wanted()
     chunks, linear = least_seconds(lambda: _sums_by_block(*arguments), lambda: _linear_sums(*arguments), turns=7)
     return {
         "what": "crossover", "surrogate": name, "dtype": str(dtype)[6:], "n_high": n_high, "n_low": n_low,

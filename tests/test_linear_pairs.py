@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from unskew import linear_pairs, pairs
 from unskew.linear_pairs import CELL, CHUNK_CELLS, CHUNK_ROWS, FORMS, LARGEST_SCORE, linear_form
-from unskew.pairs import SlopesOf, pair_sum
+from unskew.pairs import SlopesOf, Wanted, pair_sum
 from unskew.records import ScoredBatch
 from unskew.risk import confidence_auc_risk
 from unskew.surrogates import SURROGATES, Surrogate, hinge, sigmoid, zero_one
@@ -50,7 +50,7 @@ def all_pairs(high, low, a, b, name):
 def check(name, high, low, a, b, dtype=torch.float64, relative=3e-7):
     """Each sum, relative to its terms without signs: stricter than relative to the value or the largest gradient."""
     tensors = [torch.from_numpy(each).to(dtype) for each in (high, low, a, b)]
-    ours = pairs._linear_sums(*tensors, SURROGATES[name], True, True)
+    ours = pairs._linear_sums(*tensors, SURROGATES[name], Wanted(low_loss=True))
     exact, sizes = all_pairs(*(each.double().numpy() for each in tensors), name)
     limits = torch.finfo(dtype)
     for mine, expected, size in zip(ours, exact, sizes, strict=True):
@@ -111,7 +111,7 @@ def test_sums_of_a_matrix_are_as_exact_as_its_margins(name, spread, dtype, way, 
         doubles = [each.double().numpy() for each in tensors]
         sums, moved = all_pairs(*doubles, name), by_rounding(*doubles[:2], name, limits.eps)
         a, b = (np.abs(each) for each in doubles[2:])
-        ours = getattr(pairs, way)(*tensors, SURROGATES[name], True, True)
+        ours = getattr(pairs, way)(*tensors, SURROGATES[name], Wanted(low_loss=True))
         tolerances = (1e-6, moved[0] @ b), (1e-6, a @ moved[0]), (1e-5, moved[1] @ b), (1e-5, a @ moved[1])
         for mine, expected, size, (relative, rounding) in zip(ours, *sums, tolerances, strict=True):
             # A loss may be infinite where its product with a small weight is not.
@@ -224,15 +224,15 @@ def test_sums_are_carried_over_weightless_scores_and_from_chunk_to_chunk(name, m
 def test_tails_are_relative_to_themselves():
     high, low = torch.linspace(80, 90, 50).double(), torch.linspace(-90, -80, 50).double()
     for name in ("sigmoid", "logistic"):
-        loss, _, slope, _ = pairs._linear_sums(high, low, high, low * 0 + 1, SURROGATES[name], True, False)
+        loss, _, slope, _ = pairs._linear_sums(high, low, high, low * 0 + 1, SURROGATES[name], Wanted())
         assert 0 < loss.max() < 1e-65
         torch.testing.assert_close(loss, -slope, rtol=1e-6, atol=0)  # both are e^-z there
 
 
 def test_what_is_not_wanted_is_not_there():
     arguments = [torch.randn(9), torch.randn(8), torch.ones(9), torch.ones(8), sigmoid]
-    assert [each is None for each in pairs._linear_sums(*arguments, False, False)] == [False, True, True, True]
-    assert [each is None for each in pairs._linear_sums(*arguments, True, False)] == [False, True, False, False]
+    assert [each is None for each in pairs._linear_sums(*arguments, Wanted(slope=False))] == [False, True, True, True]
+    assert [each is None for each in pairs._linear_sums(*arguments, Wanted())] == [False, True, False, False]
 
 
 @every_surrogate

@@ -23,7 +23,7 @@ from unskew.density_ratio import ratio_from_odds
 from unskew.errors import TooFewLabeled
 from unskew.networks import NetworkChoice
 from unskew.records import Epoch, PUData, ScoredBatch
-from unskew.rows import DenseRows, Rows, SparseRows, as_rows
+from unskew.rows import DenseRows, ReshapedRows, Rows, SparseRows, as_rows
 from unskew.scoring import score_rows
 from unskew.seeds import set_seeds
 from unskew.training import Trainer
@@ -88,29 +88,12 @@ class LabelingNetwork:
 
         A table may be lent the network of images, and images that of a table, as long as rows have as many numbers.
         """
-        own = X if X.shape == self.input_shape else _Reshaped(X, self.input_shape)
+        own = X if X.shape == self.input_shape else ReshapedRows(X, self.input_shape)
         return score_rows(self.network, own, rows, self.device).double().numpy()
 
     def __sklearn_tags__(self) -> Any:
         """Tags of any estimator, which scikit-learn's check of X asks for (`clone` is to copy it, not to unfit it)."""
         return BaseEstimator().__sklearn_tags__()
-
-
-class _Reshaped(Rows):
-    """Rows in another shape of as many numbers."""
-
-    def __init__(self, rows: Rows, shape: tuple[int, ...]) -> None:
-        self.rows, self.shape = rows, shape
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        place = None if out is None else out.reshape(len(index), *self.rows.shape)
-        return self.rows.take(index, place).reshape(len(index), *self.shape)
-
-    def walk(self) -> None:
-        self.rows.walk()
 
 
 @dataclass(frozen=True)

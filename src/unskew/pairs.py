@@ -23,13 +23,13 @@ from unskew.linear_pairs import LARGEST_SCORE, Floats, linear_form, sums_at
 from unskew.surrogates import Surrogate
 
 BLOCK_PAIRS = 1 << 21
-"""Pairs in memory at once: 8 MB for each of the two float32 matrices (margins' losses and slopes)."""
+"""Pairs in memory at once: 8 MB for each of a few float32 matrices (margins, losses, slopes, a product of these)."""
 DENSE_PAIRS = 1 << 20
 """So many pairs are always summed as a matrix.
 
 Measured with one thread by `benchmarks/pair_sums.py`: with the sigmoid in float32 both ways take the same time at half
 as many pairs when scores are a few units apart, and at about so many when they are hundreds apart; other surrogates and
-float64 break even earlier. More threads help the matrix only."""
+float64 mostly break even earlier. More threads help the matrix only."""
 DENSE_PAIRS_PER_SCORE = 16
 """And so many more for each score: with fewer on the other side sorting takes longer than to look at all pairs."""
 LONGEST_DOT = 1 << 7
@@ -147,7 +147,7 @@ def _noted_sum(
     surrogate: Surrogate,
     high_among_low: bool,
 ) -> Tensor:
-    value, *_, slopes = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, True, False)
+    value, *_, slopes = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, Wanted())
     noted.append(_Noted(value, high, low, slopes[0] if len(slopes) == 1 else torch.cat(slopes)))
     return value
 
@@ -171,14 +171,13 @@ def _evaluate(
     low_weight: Tensor | None,
     surrogate: Surrogate,
     high_among_low: bool,
-    wants_slope: bool,
-    wants_low_loss: bool,
+    wanted: "Wanted",
 ) -> _Parts:
     all_low = torch.cat((high, low)) if high_among_low else low
     a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
     sums_of = _block_sums if high.numel() * all_low.numel() <= DENSE_PAIRS else _sums_of_many
     loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums_of(
-        high, all_low, a, b, surrogate, wants_slope, wants_low_loss, 0 if high_among_low else None
+        high, all_low, a, b, surrogate, wanted._replace(self_pairs=0) if high_among_low else wanted
     )
     value = torch.dot(a, loss_of_high) if len(a) <= LONGEST_DOT else (a * loss_of_high).sum()
     if slope_of_high is None or slope_of_low is None:
@@ -204,9 +203,8 @@ class _PairSum(torch.autograd.Function):
         high_among_low: bool,
     ) -> Tensor:
         needed = ctx.needs_input_grad
-        parts = _evaluate(
-            high, low, high_weight, low_weight, surrogate, high_among_low, needed[0] or needed[1], needed[3]
-        )
+        wanted = Wanted(slope=needed[0] or needed[1], low_loss=needed[3])
+        parts = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, wanted)
         ctx.for_weights = parts.by_high_weight, parts.by_low_weight
         slopes = parts.slopes
         ctx.for_scores = torch.split_with_sizes(slopes[0], (len(high), len(low))) if len(slopes) == 1 else slopes
@@ -242,31 +240,35 @@ Sums = tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]
 A slope is the derivative with respect to the score: of opposite sign for the low ones."""
 
 
-def _block_sums(
-    high: Tensor,
-    low: Tensor,
-    a: Tensor,
-    b: Tensor,
-    surrogate: Surrogate,
-    wants_slope: bool,
-    wants_low_loss: bool,
-    self_pairs: int | None = None,
-) -> Sums:
-    """Sums of one block, each over the weighted scores of the other side.
+class Wanted(NamedTuple):
+    """Which sums are wanted, and of which pairs.
 
-    `self_pairs` is the diagonal of the pairs of a score with itself, where there are such. They are left out, and not
-    subtracted afterwards: a heavy score's own pair may be larger by far than all others together.
+    Attributes
+    ----------
+    slope, low_loss : bool
+        Whether to sum slopes, and losses for the low scores as well.
+    self_pairs : int or None
+        Diagonal of the matrix of all pairs on which a score meets itself, where there are such pairs: these are left
+        out, and in a matrix not subtracted afterwards. A heavy score's own pair may be larger by far than all others.
     """
+
+    slope: bool = True
+    low_loss: bool = False
+    self_pairs: int | None = None
+
+
+def _block_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted) -> Sums:
+    """Sums of one block, each over the weighted scores of the other side."""
     margin = high.unsqueeze(1) - low
     loss = surrogate.value(margin)
-    if self_pairs is not None:
-        loss = _without_diagonal(loss, self_pairs)
-    loss_of_high, loss_of_low = _row_sums(loss, b), _row_sums(loss.t(), a) if wants_low_loss else None
-    if not wants_slope:
+    if wanted.self_pairs is not None:
+        loss = _without_diagonal(loss, wanted.self_pairs)
+    loss_of_high, loss_of_low = _row_sums(loss, b), _row_sums(loss.t(), a) if wanted.low_loss else None
+    if not wanted.slope:
         return loss_of_high, loss_of_low, None, None
     slope = surrogate.slope(margin, loss)
-    if self_pairs is not None:
-        slope = _without_diagonal(slope, self_pairs)
+    if wanted.self_pairs is not None:
+        slope = _without_diagonal(slope, wanted.self_pairs)
     return loss_of_high, loss_of_low, _row_sums(slope, b), _row_sums(slope.t(), a).neg_()
 
 
@@ -283,25 +285,16 @@ def _row_sums(matrix: Tensor, weight: Tensor) -> Tensor:
     return (matrix * weight).sum(1)  # adds pairs, and pairs of pairs
 
 
-def _sums_by_block(
-    high: Tensor,
-    low: Tensor,
-    a: Tensor,
-    b: Tensor,
-    surrogate: Surrogate,
-    wants_slope: bool,
-    wants_low_loss: bool,
-    self_pairs: int | None = None,
-) -> Sums:
+def _sums_by_block(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted) -> Sums:
     """The same sums for any number of pairs, block after block."""
     totals = torch.zeros_like(high), torch.zeros_like(low), torch.zeros_like(high), torch.zeros_like(low)
     for rows, columns in _blocks(len(high), len(low)):
-        diagonal = None if self_pairs is None else self_pairs + rows.start - columns.start
-        part = high[rows], low[columns], a[rows], b[columns]
-        sums = _block_sums(*part, surrogate, wants_slope, wants_low_loss, diagonal)
-        for total, part_of_it, where in zip(totals, sums, (rows, columns, rows, columns), strict=True):
-            if part_of_it is not None:
-                total[where] += part_of_it
+        if wanted.self_pairs is not None:
+            wanted = wanted._replace(self_pairs=rows.start - columns.start)
+        sums = _block_sums(high[rows], low[columns], a[rows], b[columns], surrogate, wanted)
+        for total, part, where in zip(totals, sums, (rows, columns, rows, columns), strict=True):
+            if part is not None:
+                total[where] += part
     return totals
 
 
@@ -314,22 +307,13 @@ def _blocks(n_high: int, n_low: int) -> Iterator[tuple[slice, slice]]:
             yield slice(top, top + height), slice(left, left + width)
 
 
-def _sums_of_many(
-    high: Tensor,
-    low: Tensor,
-    a: Tensor,
-    b: Tensor,
-    surrogate: Surrogate,
-    wants_slope: bool,
-    wants_low_loss: bool,
-    self_pairs: int | None = None,
-) -> Sums:
+def _sums_of_many(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted) -> Sums:
     """The same sums in linear time, where there is a way and it pays."""
     n_high, n_low = len(high), len(low)
     pays = n_high * n_low > DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * (n_high + n_low)
     is_linear = pays and linear_form(surrogate) is not None and _is_tame(high, low, a, b)
     sums_of = _linear_sums if is_linear else _sums_by_block
-    return sums_of(high, low, a, b, surrogate, wants_slope, wants_low_loss, self_pairs)
+    return sums_of(high, low, a, b, surrogate, wanted)
 
 
 def _is_tame(high: Tensor, low: Tensor, a: Tensor, b: Tensor) -> bool:
@@ -338,25 +322,16 @@ def _is_tame(high: Tensor, low: Tensor, a: Tensor, b: Tensor) -> bool:
     return scores_are and all(torch.isfinite(each).all().item() for each in (a, b))
 
 
-def _linear_sums(
-    high: Tensor,
-    low: Tensor,
-    a: Tensor,
-    b: Tensor,
-    surrogate: Surrogate,
-    wants_slope: bool,
-    wants_low_loss: bool,
-    self_pairs: int | None = None,
-) -> Sums:
+def _linear_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted) -> Sums:
     """The same sums in linear time, for tame numbers and a surrogate that has a linear form; neither set is empty."""
     form = linear_form(surrogate)
     assert form is not None
     tops, bottoms, top_weight, bottom_weight = (_as_array(each) for each in (high, low, a, b))
-    loss_of_high, slope_of_high = sums_at(tops, bottoms, bottom_weight, form, True, wants_slope)
+    loss_of_high, slope_of_high = sums_at(tops, bottoms, bottom_weight, form, True, wanted.slope)
     # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the axis turned round.
-    loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wants_low_loss, wants_slope)
+    loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wanted.low_loss, wanted.slope)
     arrays = [loss_of_high, loss_of_low, slope_of_high, slope_of_low]
-    if self_pairs is not None:
+    if wanted.self_pairs is not None:
         _take_out_self_pairs(arrays, top_weight, bottom_weight[: len(tops)], *surrogate.at_zero)
     if slope_of_low is not None:
         np.negative(slope_of_low, out=slope_of_low)

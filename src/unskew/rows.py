@@ -81,6 +81,26 @@ class SparseRows(Rows):
         return np.asarray(self.matrix[index].toarray(out=out))
 
 
+class ReshapedRows(Rows):
+    """Rows of another source, seen in another shape of as many numbers; for scoring."""
+
+    def __init__(self, rows: Rows, shape: tuple[int, ...]) -> None:
+        self.rows, self.shape = rows, shape
+
+    def __len__(self) -> int:
+        """Count of rows."""
+        return len(self.rows)
+
+    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Rows of these numbers; see `Rows.take`."""
+        place = None if out is None else out.reshape(len(index), *self.rows.shape)
+        return self.rows.take(index, place).reshape(len(index), *self.shape)
+
+    def walk(self) -> None:
+        """Be told that rows will be taken in the order in which they lie."""
+        self.rows.walk()
+
+
 def as_rows(X: "np.ndarray | sparse.csr_matrix | sparse.csr_array | Rows") -> Rows:
     """Wrap a checked array or sparse matrix; rows are returned as they are."""
     if isinstance(X, Rows):
