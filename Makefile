@@ -37,7 +37,7 @@ layers: $(READY)
 	$(BIN)/lint-imports
 
 pytest: $(READY)
-	$(BIN)/python -m pytest -m "not paper" --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest -m "not paper" --numprocesses auto --dist worksteal --durations 10
 
 # One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
 # dependencies that it declares and that nothing here touches.

@@ -27,15 +27,15 @@ from torch import Tensor, nn
 
 from measure import in_own_process, seconds
 from rows import Row, Rows, add_out, save_rows
-from unskew import training
-from unskew.convnet import ConvNet, ConvNetPullback
-from unskew.networks import HIDDEN, build_network
-from unskew.pairs import SlopesOf
-from unskew.perceptron import Perceptron
+from unskew.data.rows import as_rows
+from unskew.learning import trainer as training
+from unskew.learning._convnet import ConvNet, ConvNetPullback
+from unskew.learning._perceptron import Perceptron
+from unskew.learning.networks import HIDDEN, build_network
+from unskew.learning.trainer import Adam, AutogradPullback, Batches, Pullback, new_generator, new_pullback
+from unskew.objectives.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import confidence_auc_risk
-from unskew.rows import as_rows
-from unskew.training import Adam, AutogradPullback, Batches, Pullback, new_generator, new_pullback
 
 BATCH, SHAPE = 1024, (3, 32, 32)
 STEPS = 5

@@ -22,10 +22,10 @@ from torch import Tensor
 
 from measure import seconds
 from rows import Rows, add_out, save_rows
+from unskew.data.rows import as_rows
+from unskew.learning.trainer import Trainer
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import confidence_auc_risk
-from unskew.rows import as_rows
-from unskew.training import Trainer
 
 TRAININGS = 2
 N_TRAIN, N_VALIDATION = 5000, 1000

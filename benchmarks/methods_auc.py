@@ -17,9 +17,9 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 import unskew
+from unskew.learning.trainer import Trainer
 from unskew.scenario import draw_split
 from unskew.scenario.confidence import CONFIDENCE_EPOCHS
-from unskew.training import Trainer
 
 NAMES = unskew.methods()[:10]  # in the order of the paper's table, and LBE
 PAPER = {

@@ -14,7 +14,7 @@ from chapters.steps import step_picture, step_section
 from chapters.text import FOLDER, Results, TextRow
 from chapters.trainings import fit_picture, fit_section, job_section, larger_section
 from rows import MACHINE, read_rows
-from unskew.files import write_atomically
+from unskew._support.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
 FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory"

@@ -26,7 +26,15 @@ from torch import Tensor
 
 from measure import extra_megabytes, in_own_process, least_seconds, log_slope
 from rows import Row, Rows, add_out, save_rows
-from unskew.pairs import DENSE_PAIRS, DENSE_PAIRS_PER_SCORE, SlopesOf, Wanted, _linear_sums, _sums_by_block, pair_sum
+from unskew.objectives.pairs import (
+    DENSE_PAIRS,
+    DENSE_PAIRS_PER_SCORE,
+    SlopesOf,
+    Wanted,
+    _linear_sums,
+    _sums_by_block,
+    pair_sum,
+)
 from unskew.records import ScoredBatch
 from unskew.risk import confidence_auc_risk
 from unskew.surrogates import SURROGATES, logistic, sigmoid

@@ -21,13 +21,13 @@ from torch import nn
 
 from rows import Row, add_out, save_rows
 from unskew import datasets
-from unskew.experiments.execution import Draw
-from unskew.experiments.plans import LABEL_FREQ, PRIORS
-from unskew.experiments.settings import Setting
-from unskew.networks import HIDDEN
+from unskew.learning.networks import HIDDEN
+from unskew.learning.trainer import Trainer
+from unskew.paper.execution import Draw
+from unskew.paper.plans import LABEL_FREQ, PRIORS
+from unskew.paper.settings import Setting
 from unskew.rankers import Ranker, ranker_class
 from unskew.records import RawData
-from unskew.training import Trainer
 
 
 def begun_by(initialize: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[tuple[int, ...]], nn.Module]:

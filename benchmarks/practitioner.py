@@ -20,13 +20,13 @@ from sklearn.utils import check_random_state
 
 import unskew
 from unskew.metrics import auc
+from unskew.practice.compare import compare_table
+from unskew.practice.fit import Training, fit_table
+from unskew.practice.labeled_table import LabeledTable, read_labeled
+from unskew.practice.model import TableModel
 from unskew.records import Sizes, Split
 from unskew.scenario import draw_split
 from unskew.tables import read_table
-from unskew.workflow.comparing import compare_table
-from unskew.workflow.data import LabeledTable, read_labeled
-from unskew.workflow.fitting import Training, fit_table
-from unskew.workflow.model import TableModel
 
 
 def write_table(path: Path, split: Split) -> None:

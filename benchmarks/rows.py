@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from unskew.files import write_atomically
+from unskew._support.files import write_atomically
 
 Row = dict[str, object]
 Rows = list[Row]

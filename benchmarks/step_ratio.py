@@ -18,12 +18,12 @@ import torch
 
 from measure import in_own_process, seconds
 from rows import Row, Rows, add_out, save_rows, with_other_processors
-from unskew.networks import HIDDEN, build_network
-from unskew.pairs import SlopesOf
+from unskew.data.rows import as_rows
+from unskew.learning.networks import HIDDEN, build_network
+from unskew.learning.trainer import Adam, Batches, new_generator, new_pullback, run_epoch
+from unskew.objectives.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import confidence_auc_risk
-from unskew.rows import as_rows
-from unskew.training import Adam, Batches, new_generator, new_pullback, run_epoch
 
 BATCH = 1024
 N_LABELED, N_UNLABELED = 102, 5 * 1004  # five full steps an epoch, 20 labeled in each

@@ -14,15 +14,15 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from unskew.experiments.plans import PLANS, Plan
-from unskew.experiments.store import Row, Store
-from unskew.experiments.summary import on_datasets_of, summarize, to_markdown
-from unskew.experiments.summary.auc_tables import Results, results_of
-from unskew.experiments.summary.figures import pictures
-from unskew.experiments.summary.names import dataset_title
-from unskew.experiments.summary.paper import published
-from unskew.experiments.summary.runs import Runs
-from unskew.files import write_atomically
+from unskew._support.files import write_atomically
+from unskew.paper.plans import PLANS, Plan
+from unskew.paper.store import Row, Store
+from unskew.paper.summary import on_datasets_of, summarize, to_markdown
+from unskew.paper.summary.auc_tables import Results, results_of
+from unskew.paper.summary.figures import pictures
+from unskew.paper.summary.names import dataset_title
+from unskew.paper.summary.paper import published
+from unskew.paper.summary.runs import Runs
 from unskew.rankers import ranker_class
 
 DOCS = Path(__file__).parent

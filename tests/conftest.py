@@ -5,7 +5,6 @@ import pytest
 import torch
 from hypothesis import settings
 
-import unskew
 from real_data import NO_DATA, real_data_folder
 from unskew.datasets import toy
 from unskew.datasets._registry import _entries
@@ -13,14 +12,6 @@ from unskew.datasets._registry import _entries
 settings.register_profile("no clock", deadline=None)  # how long an example takes says more of the machine than of us
 settings.load_profile("no clock")
 torch.set_num_threads(1)  # the tests' networks are small, and threads that wait for each other are slower than one
-
-QUICK = {"network": "linear", "learning_rate": 0.02, "max_epochs": 5, "random_state": 0}
-"""Parameters for tests about anything but how well training goes."""
-
-
-def fit(name, data, **parameters):
-    """A method fitted quickly to labeled data with confidence."""
-    return unskew.make(name, **{**QUICK, **parameters}).fit(data.X, data.labeled, confidence=data.confidence)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from unskew.experiments.plans import PLANS
+from unskew.paper.plans import PLANS
 
 LIKE_PAPER = ("mnist", "fmnist", "diabetes-2015")
 

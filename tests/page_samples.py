@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 from unskew.datasets import toy
 from unskew.diagnostics import Finding, Shift
-from unskew.evidence import Risk, Training, gather_evidence
-from unskew.report.comparison_page import Compared, comparison_page, recommend
-from unskew.report.model_page import ModelCard, model_page
+from unskew.metrics.evidence import Risk, Training, gather_evidence
+from unskew.practice.report.comparison_page import Compared, comparison_page, recommend
+from unskew.practice.report.model_page import ModelCard, model_page
 
 NASTY = "<script>alert(\"1\")</script> & 'co' </style>"
 VOID = {"meta", "link", "input", "br", "hr", "img"}

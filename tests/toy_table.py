@@ -2,8 +2,13 @@
 
 import numpy as np
 import polars as pl
+from typer.testing import CliRunner
 
+from unskew.cli import app
 from unskew.datasets import toy
+
+COLUMNS = ["--label", "known", "--confidence", "risk"]
+ASIDE = ["--exclude", "truth", "--exclude", "case"]
 
 
 def toy_frame(n=600, seed=0):
@@ -29,3 +34,9 @@ def write_toy(path, n=600, seed=0):
     frame = toy_frame(n, seed)
     (frame.write_parquet if path.suffix == ".parquet" else frame.write_csv)(path)
     return frame
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from unskew.report.figures import GREY
+from unskew._support.pictures import GREY
 
 
 def log_log(axes: Any, x_label: str, y_label: str) -> None:

@@ -3,7 +3,7 @@
 from chapters.axes import key_below, log_log
 from chapters.text import TextRow, count, number, numbers, picture, short, table, where
 from measure import log_slope
-from unskew.report.figures import BLUE, DARK, GREY, ORANGE, as_png, new_figure
+from unskew._support.pictures import BLUE, DARK, GREY, ORANGE, as_png, new_figure
 
 SLOPE_FROM, SLOPE_TO = 10**5, 10**7
 SERIES = {"fixed high": "as many high scores at every size", "fixed share": "high scores a fixed share of the low ones"}

@@ -2,7 +2,7 @@
 
 from chapters.goals import STEP_BOUNDS, processors
 from chapters.text import Results, TextRow, number, numbers, picture, short, table, where
-from unskew.report.figures import BLUE, DARK, GREY, ORANGE, as_png, new_figure
+from unskew._support.pictures import BLUE, DARK, GREY, ORANGE, as_png, new_figure
 
 STEP_COLUMNS = {
     "step [ms]": "step_ms",

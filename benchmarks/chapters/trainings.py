@@ -2,7 +2,7 @@
 
 from chapters.axes import key_below, log_log
 from chapters.text import TextRow, count, number, numbers, picture, short, table, where
-from unskew.report.figures import BLUE, DARK, ORANGE, as_png, new_figure
+from unskew._support.pictures import BLUE, DARK, ORANGE, as_png, new_figure
 
 WAYS = {"at once": "at once [s]", "one after another": "one after another [s]"}
 

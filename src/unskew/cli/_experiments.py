@@ -10,7 +10,7 @@ from unskew.cli._app import app
 from unskew.cli._show import show
 
 if TYPE_CHECKING:
-    from unskew.experiments.plans import Plan
+    from unskew.paper.plans import Plan
 
 
 @app.command()
@@ -45,8 +45,8 @@ def reproduce(
 
     Examples: unskew reproduce --list; unskew reproduce table1 --dataset digits --seeds 2 --jobs 2
     """
-    from unskew.experiments.reproduce import Request, plans_table
-    from unskew.experiments.reproduce import reproduce as run
+    from unskew.paper.reproduce import Request, plans_table
+    from unskew.paper.reproduce import reproduce as run
 
     if list_plans:
         show(plans_table(), "Plans")
@@ -74,8 +74,8 @@ def reproduce(
 
 def _summarize(plan: "Plan", folder: Path) -> None:
     """Write the tables and pictures of all rows of a plan beside these, and print the table."""
-    from unskew.experiments.store import Store
-    from unskew.experiments.summary import summarize, to_markdown, with_all_rows, write
+    from unskew.paper.store import Store
+    from unskew.paper.summary import summarize, to_markdown, with_all_rows, write
 
     rows = list(Store(folder, plan.name).finished().values())
     summary = summarize(with_all_rows(plan, rows), rows)

@@ -45,10 +45,10 @@ def fit(
 
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
-    from unskew.files import require_writable
-    from unskew.workflow.data import read_labeled, read_validation
-    from unskew.workflow.fitting import Training, fit_table
-    from unskew.workflow.telling import data_table, estimates_table, model_json
+    from unskew._support.files import require_writable
+    from unskew.practice.fit import Training, fit_table
+    from unskew.practice.labeled_table import read_labeled, read_validation
+    from unskew.practice.telling import data_table, estimates_table, model_json
 
     check_seed(seed)
     require_writable(out, data, validation)
@@ -82,10 +82,10 @@ def score(
 
     Example: unskew score cases.unskew new.csv --id case_number --out ranked.csv
     """
-    from unskew.files import require_writable
+    from unskew._support.files import require_writable
+    from unskew.practice.model import TableModel
+    from unskew.practice.score import score_file
     from unskew.tables import rows
-    from unskew.workflow.model import TableModel
-    from unskew.workflow.ranking import score_file
 
     require_writable(out, model, data)
     ranked = score_file(TableModel.load(model), data, out, id_columns or ())
@@ -107,11 +107,11 @@ def evaluate(
 
     Example: unskew evaluate cases.unskew later.csv --label known --confidence severity
     """
-    from unskew.files import require_writable
+    from unskew._support.files import require_writable
+    from unskew.practice.evaluate import evaluate_file
+    from unskew.practice.model import TableModel
+    from unskew.practice.telling import evaluation_table
     from unskew.tables import rows
-    from unskew.workflow.evaluating import evaluate_file
-    from unskew.workflow.model import TableModel
-    from unskew.workflow.telling import evaluation_table
 
     require_writable(as_json, model, data)
     loaded = TableModel.load(model)
@@ -139,12 +139,12 @@ def compare(
 
     Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
     """
-    from unskew.files import make_folder, require_folder, require_writable, write_atomically
+    from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
+    from unskew.practice.compare import check_folds, compare_table
+    from unskew.practice.fit import Training
+    from unskew.practice.labeled_table import read_labeled
+    from unskew.practice.telling import about_comparison, comparison_html, comparison_json, comparison_table
     from unskew.tables import read_truth
-    from unskew.workflow.comparing import check_folds, compare_table
-    from unskew.workflow.data import read_labeled
-    from unskew.workflow.fitting import Training
-    from unskew.workflow.telling import about_comparison, comparison_html, comparison_json, comparison_table
 
     check_seed(seed)
     if folds is not None and folds < 2:
@@ -181,9 +181,9 @@ def report(
 
     Example: unskew report cases.unskew --out cases.html
     """
-    from unskew.files import require_writable, write_atomically
-    from unskew.workflow.model import TableModel
-    from unskew.workflow.telling import model_html, model_json
+    from unskew._support.files import require_writable, write_atomically
+    from unskew.practice.model import TableModel
+    from unskew.practice.telling import model_html, model_json
 
     require_writable(out, model)
     require_writable(as_json, model, beside=out)
@@ -199,7 +199,7 @@ def _tell(messages: tuple[str, ...]) -> None:
 
 
 def _write_json(path: Path | None, content: Any) -> None:
-    from unskew.files import write_atomically
+    from unskew._support.files import write_atomically
 
     if path is not None:
         write_atomically(path, json.dumps(content, indent=2, allow_nan=False).encode())

@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unskew.report.page import Table
+    from unskew._support.text import Table
 
 LONGEST_NAME = 20
 """Names of rows that leave room for the other columns on any terminal."""

@@ -2,11 +2,11 @@
 
 from importlib import import_module
 
+from unskew.data.records import Sizes
 from unskew.datasets import toy
 from unskew.datasets._groups import by_class, by_distance, favored_by_distance
 from unskew.datasets._registry import Description, FileDescription, dataset, describe, fetch, load, names, reader
 from unskew.datasets._source import PublishedFile, data_home
-from unskew.records import Sizes
 
 __all__ = [
     "Description",

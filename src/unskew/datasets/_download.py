@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unskew._support.progress import progress_bar
 from unskew.datasets._source import PublishedFile, missing
-from unskew.progress import progress_bar
 
 if TYPE_CHECKING:
     import requests

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from unskew.records import RawData
+from unskew.data.records import RawData
 
 
 def by_class(

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from unskew.data.records import RawData, Sizes
 from unskew.datasets._source import PublishedFile, data_home, find, provide
 from unskew.errors import DataMissing, closest_name
-from unskew.records import RawData, Sizes
 
 Loader = TypeVar("Loader", bound=Callable[..., RawData])
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from unskew.data.records import RawData
 from unskew.datasets._columns import encode
 from unskew.datasets._groups import by_distance
 from unskew.datasets._registry import dataset
 from unskew.datasets._source import PublishedFile
 from unskew.datasets._xpt import read_xpt
-from unskew.records import RawData
 
 _MISSING, _NOT_ASKED = -1, -2
 _STATES = (*(code for code in range(1, 57) if code not in (3, 7, 14, 43, 52)), 66, 72, 78)

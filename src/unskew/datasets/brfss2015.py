@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from unskew.data.records import RawData
 from unskew.datasets._columns import encode
 from unskew.datasets._csv import read_csv
 from unskew.datasets._groups import by_distance
 from unskew.datasets._registry import dataset
 from unskew.datasets._source import PublishedFile
-from unskew.records import RawData
 
 _YES_NO = (0, 1)
 _CODES: dict[str, Sequence[int]] = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from unskew.data.records import RawData, Sizes
 from unskew.datasets._cifar import read_cifar
 from unskew.datasets._counts import annotator_confidence, read_counts
 from unskew.datasets._groups import by_class
@@ -15,7 +16,6 @@ from unskew.datasets._idx import read_idx_images
 from unskew.datasets._registry import dataset
 from unskew.datasets._source import PublishedFile
 from unskew.datasets.images import CIFAR10_FILE, FMNIST_FILES, scaled_pixels
-from unskew.records import RawData, Sizes
 
 Images = tuple[np.ndarray, np.ndarray]
 

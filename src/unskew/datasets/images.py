@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
+from unskew.data.records import RawData, Sizes
 from unskew.datasets._cifar import read_cifar
 from unskew.datasets._groups import by_class
 from unskew.datasets._idx import read_idx_images
 from unskew.datasets._registry import dataset
 from unskew.datasets._source import PublishedFile
 from unskew.datasets._svhn import read_svhn
-from unskew.records import RawData, Sizes
 
 _DIGIT_POSITIVES, _DIGIT_FAVORED = (1, 3, 5, 7, 9), (1, 3, 5)
 

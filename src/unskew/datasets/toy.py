@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
+from unskew.data.records import RawData
 from unskew.datasets._registry import dataset
-from unskew.records import RawData
 
 _EASY, _HARD, _NEGATIVE = 0, 1, 2
 

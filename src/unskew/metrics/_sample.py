@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from unskew.data.validation import SCENARIOS, check_choice, check_confidence, check_labels, plain_array
 from unskew.errors import NoEstimateWarning, TooFewLabeled
-from unskew.metrics.ranking import share_above
-from unskew.validation import SCENARIOS, check_choice, check_confidence, check_labels, plain_array
-from unskew.weights import inverse_labeling_weight
+from unskew.objectives.auc import share_above
+from unskew.objectives.weights import inverse_labeling_weight
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, column_or_1d
 
-from unskew.density_ratio import ratio_from_odds
+from unskew._support.progress import progress_bar
+from unskew._support.seeds import set_seeds
+from unskew.data.rows import Rows
+from unskew.data.validation import check_confidence, check_labels, plain_array
 from unskew.errors import TooFewLabeled
+from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics.sar import SarAUC, sar_auc
-from unskew.progress import progress_bar
-from unskew.rows import Rows
-from unskew.seeds import set_seeds
-from unskew.validation import check_confidence, check_labels, plain_array
 
 DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
 """Fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7)."""

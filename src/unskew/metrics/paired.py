@@ -13,7 +13,7 @@ from unskew.metrics._sample import (
     read_sample,
     warn_that_nothing_can_be_told,
 )
-from unskew.weights import effective_sample_size
+from unskew.objectives.weights import effective_sample_size
 
 
 class PairedDifference(NamedTuple):

@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 from scipy.stats import t as student
 from sklearn.utils import check_random_state
 
+from unskew.data.validation import check_choice
 from unskew.metrics._sample import (
     Sample,
     auc_of,
@@ -21,8 +22,7 @@ from unskew.metrics._sample import (
     read_sample,
     warn_that_nothing_can_be_told,
 )
-from unskew.validation import check_choice
-from unskew.weights import effective_sample_size
+from unskew.objectives.weights import effective_sample_size
 
 BOOTSTRAP_DRAWS = 500
 

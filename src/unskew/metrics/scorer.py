@@ -9,12 +9,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from unskew.density_ratio import ratio_from_odds
+from unskew.data.validation import SCENARIOS, check_choice, check_labels, plain_array
+from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics._sample import check_clip, require_two_of_each
 from unskew.metrics.crossval import out_of_fold_labeling
 from unskew.metrics.sar import sar_auc
-from unskew.validation import SCENARIOS, check_choice, check_labels, plain_array
-from unskew.weights import CLIP
+from unskew.objectives.weights import CLIP
 
 MOST_FOLDS = 5
 MOST_KEPT = 20

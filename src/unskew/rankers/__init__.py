@@ -11,8 +11,8 @@ from typing import Any
 
 from torch import nn
 
+from unskew._support.modelfile import ModelFile, read_model_file
 from unskew.errors import ModelFileError, closest_name
-from unskew.modelfile import ModelFile, read_model_file
 from unskew.rankers._base import LabelingRanker, Ranker, RiskRanker
 from unskew.rankers._card import MethodCard, card_of
 from unskew.rankers._state import ranker_of

@@ -19,19 +19,11 @@ from sklearn.utils._param_validation import HasMethods, Interval, InvalidParamet
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, closest_name
-from unskew.holdout import hold_out
-from unskew.labeling import LabelingNetwork, estimate_at, fit_labeling, labeling_logit_at
-from unskew.metrics.ranking import auc
-from unskew.modelfile import write_model_file
-from unskew.networks import NETWORKS, NetworkChoice
-from unskew.rankers._prior import cut, label_freq_of, share_of_positives
-from unskew.rankers._state import model_file_of
-from unskew.records import PUData, ScoredBatch
-from unskew.rows import Rows, as_rows
-from unskew.scoring import score_rows
-from unskew.training import Trainer
-from unskew.validation import (
+from unskew._support.modelfile import write_model_file
+from unskew.data.holdout import hold_out
+from unskew.data.records import PUData, ScoredBatch
+from unskew.data.rows import Rows, as_rows
+from unskew.data.validation import (
     SCENARIOS,
     check_confidence,
     check_features,
@@ -40,7 +32,15 @@ from unskew.validation import (
     require_finite_scores,
     require_two_labeled,
 )
-from unskew.weights import CLIP
+from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, closest_name
+from unskew.learning.networks import NETWORKS, NetworkChoice
+from unskew.learning.scoring import score_rows
+from unskew.learning.trainer import Trainer
+from unskew.objectives.auc import auc
+from unskew.objectives.weights import CLIP
+from unskew.rankers._prior import cut, label_freq_of, share_of_positives
+from unskew.rankers._state import model_file_of
+from unskew.rankers.labeling import LabelingNetwork, estimate_at, fit_labeling, labeling_logit_at
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

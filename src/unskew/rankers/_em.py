@@ -19,13 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from unskew.labeling import LabelingNetwork, labeling_risk
-from unskew.progress import progress_bar
+from unskew._support.progress import progress_bar
+from unskew.data.records import Epoch, PUData, ScoredBatch
+from unskew.data.rows import Rows
+from unskew.learning.scoring import score_rows
+from unskew.learning.trainer import Adam, Trained, Trainer
 from unskew.rankers._base import Ranker
-from unskew.records import Epoch, PUData, ScoredBatch
-from unskew.rows import Rows
-from unskew.scoring import score_rows
-from unskew.training import Adam, Trained, Trainer
+from unskew.rankers.labeling import LabelingNetwork, labeling_risk
 
 
 def positive_prob_of_unlabeled(posterior_logit: Tensor, propensity_logit: Tensor) -> Tensor:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unskew.records import PUData
-from unskew.weights import inverse_labeling_weight
+from unskew.data.records import PUData
+from unskew.objectives.weights import inverse_labeling_weight
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import nn
 
+from unskew._support.modelfile import ModelFile
 from unskew._version import __version__
+from unskew.data.records import Epoch
+from unskew.data.rows import as_rows
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
-from unskew.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at
-from unskew.modelfile import ModelFile
-from unskew.networks import NETWORKS, NetworkChoice, empty_network
-from unskew.records import Epoch
-from unskew.rows import as_rows
+from unskew.learning.networks import NETWORKS, NetworkChoice, empty_network
+from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker

@@ -2,14 +2,14 @@
 
 from torch import Tensor
 
-from unskew.records import ScoredBatch
-from unskew.risk import (
+from unskew.data.records import ScoredBatch
+from unskew.objectives.auc_risk import (
     confidence_auc_risk,
     nonsymmetric_auc_risk,
     nonsymmetric_two_sample_auc_risk,
     two_sample_auc_risk,
 )
-from unskew.surrogates import SURROGATES, as_surrogate, zero_one
+from unskew.objectives.surrogates import SURROGATES, as_surrogate, zero_one
 
 TRAINABLE = tuple(name for name in SURROGATES if name != zero_one.name)
 """Surrogates with a slope to follow."""

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 
-from unskew.pu_risk import absolute_correction, nonnegative_correction, pu_risk_parts
+from unskew.data.records import ScoredBatch
+from unskew.objectives.pu_risk import absolute_correction, nonnegative_correction, pu_risk_parts
+from unskew.objectives.surrogates import as_surrogate
 from unskew.rankers._base import RiskRanker
 from unskew.rankers._weighted import TRAINABLE
-from unskew.records import ScoredBatch
-from unskew.surrogates import as_surrogate
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from unskew.data.records import PUData, ScoredBatch
+from unskew.objectives.weights import inverse_labeling_weight
 from unskew.rankers._base import RiskRanker
 from unskew.rankers._weighted import TRAINABLE, weighted_auc_risk
-from unskew.records import PUData, ScoredBatch
-from unskew.weights import inverse_labeling_weight
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unskew.pu_risk import absolute_correction, mean_over_everything
+from unskew.data.records import PUData, ScoredBatch
+from unskew.learning.trainer import Trainer
+from unskew.objectives.pu_risk import absolute_correction, mean_over_everything
+from unskew.objectives.surrogates import Surrogate, sigmoid
 from unskew.rankers._base import RiskRanker
-from unskew.records import PUData, ScoredBatch
-from unskew.surrogates import Surrogate, sigmoid
-from unskew.training import Trainer
 
 
 def npu_risk_parts(

@@ -7,9 +7,9 @@ import torch
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from unskew.data.records import ScoredBatch
+from unskew.objectives.surrogates import Surrogate, as_surrogate
 from unskew.rankers._base import RiskRanker
-from unskew.records import ScoredBatch
-from unskew.surrogates import Surrogate, as_surrogate
 
 
 def pconf_risk(labeled: Tensor, confidence: Tensor, surrogate: Surrogate) -> Tensor:

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unskew.labeling import labeling_logit_at
+from unskew.data.records import PUData
+from unskew.learning.trainer import Trainer
 from unskew.rankers._base import LabelingRanker
-from unskew.records import PUData
-from unskew.training import Trainer
+from unskew.rankers.labeling import labeling_logit_at
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from unskew.data.records import ScoredBatch
+from unskew.objectives.auc_risk import distinct_pair_mean, pair_mean
+from unskew.objectives.surrogates import Surrogate, as_surrogate
 from unskew.rankers._base import RiskRanker
 from unskew.rankers._weighted import TRAINABLE
-from unskew.records import ScoredBatch
-from unskew.risk import distinct_pair_mean, pair_mean
-from unskew.surrogates import Surrogate, as_surrogate
 
 
 def puauc_risk(

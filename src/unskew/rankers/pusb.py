@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from unskew.pu_risk import absolute_correction, pu_risk_parts
+from unskew.data.records import ScoredBatch
+from unskew.objectives.pu_risk import absolute_correction, pu_risk_parts
+from unskew.objectives.surrogates import logistic
 from unskew.rankers._base import RiskRanker
-from unskew.records import ScoredBatch
-from unskew.surrogates import logistic
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

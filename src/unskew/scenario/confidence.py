@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from unskew.labeling import labeling_risk
-from unskew.records import PUData
-from unskew.rows import as_rows
-from unskew.scoring import score_rows
-from unskew.training import Trainer
+from unskew.data.records import PUData
+from unskew.data.rows import as_rows
+from unskew.learning.scoring import score_rows
+from unskew.learning.trainer import Trainer
+from unskew.rankers.labeling import labeling_risk
 
 CONFIDENCE_EPOCHS = 30
 """Epochs of the classifier (App. E.3)."""

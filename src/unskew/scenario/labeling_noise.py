@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from unskew.labeling import LabelingNetwork
+from unskew.objectives.weights import CLIP
+from unskew.rankers.labeling import LabelingNetwork
 from unskew.scenario.confidence import noisy
-from unskew.weights import CLIP
 
 
 class NoisyLabeling:

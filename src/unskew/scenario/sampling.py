@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from unskew.records import Labeled, RawData, Sizes, Split
+from unskew.data.records import Labeled, RawData, Sizes, Split
+from unskew.learning.trainer import Trainer
 from unskew.scenario.confidence import CONFIDENCE_EPOCHS, classifier_confidence
 from unskew.scenario.selection import select_confident, select_favored
-from unskew.training import Trainer
 
 
 def draw_split(

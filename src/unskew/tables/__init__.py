@@ -17,6 +17,7 @@ try:
 except ImportError as error:
     raise MissingExtra("reading tables needs polars. Install it: pip install 'unskew[tables]'") from error
 
+from unskew._support.text import rows
 from unskew.tables.batches import read_batches
 from unskew.tables.encoding import Encoder, Tally
 from unskew.tables.inference import infer_schema
@@ -24,7 +25,6 @@ from unskew.tables.labels import read_confidence, read_labels, read_truth, requi
 from unskew.tables.matching import check_columns, check_frame
 from unskew.tables.reading import count_rows, open_table, read_table, require_file
 from unskew.tables.schema import Column, LeftOut, Schema
-from unskew.tables.wording import rows
 from unskew.tables.writing import TableWriter, check_ending, check_types
 
 __all__ = [

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from unskew._support.text import StrPath
 from unskew.tables.reading import Table, frames_of, open_table
-from unskew.tables.wording import StrPath
 
 
 def read_batches(

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from unskew._support.text import listed, shown
 from unskew.errors import TableError
-from unskew.tables.text_blocks import LONGEST_LINE, TextFile, open_text, told_if_damaged
-from unskew.tables.wording import listed, shown
+from unskew.tables._text_blocks import LONGEST_LINE, TextFile, open_text, told_if_damaged
 
 ROWS_AT_ONCE = 1 << 16
 LINES_LOOKED_AT = 200

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from unskew._support.text import StrPath, no_column, rows, shown, start
 from unskew.errors import ModelFileError, TableError
 from unskew.tables.inference import measure
 from unskew.tables.matching import read_column
 from unskew.tables.schema import Column, Schema
-from unskew.tables.wording import StrPath, no_column, rows, shown, start
 
 FARTHEST = 1e6
 """Standardized values end here, so that a wild value in a file to score stays within float32."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
+from unskew._support.text import StrPath, no_column, shown, start
 from unskew.errors import TableError
 from unskew.tables.matching import read_column
 from unskew.tables.schema import Column, LeftOut, Schema
@@ -20,7 +21,6 @@ from unskew.tables.values import (
     to_days,
     to_numbers,
 )
-from unskew.tables.wording import StrPath, no_column, shown, start
 
 MOST_CATEGORIES = 200
 FEW_CATEGORIES = 10

@@ -7,9 +7,9 @@ file, for frames that are a part of it.
 import numpy as np
 import polars as pl
 
+from unskew._support.text import StrPath, no_column, offending, rows, rows_of, shown, start
 from unskew.errors import TableError
 from unskew.tables.values import clean, has_separators, to_booleans, to_numbers
-from unskew.tables.wording import StrPath, no_column, offending, rows, rows_of, shown, start
 
 SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
+from unskew._support.text import StrPath, listed, no_column, offending, shown, start
 from unskew.errors import TableError
 from unskew.tables.schema import Schema
 from unskew.tables.values import Kind, clean, read_as
-from unskew.tables.wording import StrPath, listed, no_column, offending, shown, start
 
 MUST_BE = {
     "numeric": "a number",

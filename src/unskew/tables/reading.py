@@ -5,10 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
+from unskew._support.text import StrPath, no_column
 from unskew.errors import TableError, closest_name
 from unskew.tables.csv_files import CsvTable, open_csv
 from unskew.tables.parquet_files import ParquetTable, open_parquet
-from unskew.tables.wording import StrPath, no_column
 
 Table = CsvTable | ParquetTable
 PARQUET_ENDINGS = (".parquet", ".pq")

@@ -13,9 +13,9 @@ from types import TracebackType
 
 import polars as pl
 
+from unskew._support.text import StrPath, shown
 from unskew.errors import TableError
 from unskew.tables.reading import PARQUET_ENDINGS
-from unskew.tables.wording import StrPath, shown
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 

@@ -1,0 +1,69 @@
+"""Setting instances aside, so that the epoch is not chosen on the data that trained it."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from unskew.data.records import PUData
+from unskew.errors import NoHoldOutWarning
+
+LEAST_LABELED = 2
+"""Labeled instances wanted on either side: one pair of labeled ones exists from two on."""
+
+
+def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple[PUData, PUData]:
+    """Split off the same share of the labeled and of the unlabeled instances.
+
+    Both sides keep at least two labeled ones when there are four or more, for which the share may have to be larger
+    than was asked for. With fewer (or with a single unlabeled one) nothing is held out: both records are the whole
+    data, the epoch is then chosen by the training risk, and a warning says so.
+
+    Rows that are not all in memory limit how many unlabeled ones are held out. The labeled, of which there are few, are
+    then held out all the same: both records say what share of the whole is labeled, and every risk goes by that.
+
+    Returns
+    -------
+    train, held_out : PUData
+    """
+    counts = np.ones(data.n_labeled, dtype=bool) if data.confidence is None else data.confidence > 0
+    if data.n_labeled < 2 * LEAST_LABELED or data.n_unlabeled < 2 or counts.sum() < 2:
+        in_words = "" if counts.all() else f" ({counts.sum()} with a confidence above 0, where 2 are needed)"
+        warnings.warn(
+            f"a hold-out needs at least {2 * LEAST_LABELED} labeled and 2 unlabeled instances, but there are "
+            f"{data.n_labeled}{in_words} and {data.n_unlabeled}: nothing is held out, and the epoch is chosen by the "
+            "risk on the training data. Pass validation=, or label more instances.",
+            NoHoldOutWarning,
+            stacklevel=4,  # hold_out, _fit, fit: the line that called fit
+        )
+        return data, data
+    labeled_out = _choose(data.n_labeled, fraction, LEAST_LABELED, rng)
+    _let_both_sides_count(labeled_out, counts)
+    unlabeled_out = _choose(data.n_unlabeled, float(labeled_out.mean()), 1, rng, data.X.hold_out_limit)
+    return _select(data, ~labeled_out, ~unlabeled_out), _select(data, labeled_out, unlabeled_out)
+
+
+def _choose(count: int, fraction: float, least: int, rng: np.random.RandomState, most: int | None = None) -> np.ndarray:
+    wanted = min(max(round(fraction * count), least), count - least)
+    chosen = np.zeros(count, dtype=bool)
+    chosen[rng.permutation(count)[: wanted if most is None else min(wanted, most)]] = True
+    return chosen
+
+
+def _let_both_sides_count(chosen: np.ndarray, counts: np.ndarray) -> None:
+    """Exchange one instance where all that count are on one side: the risk of the other would be zero at any score."""
+    for side in (chosen, ~chosen):
+        if not (side & counts).any():
+            exchanged = [np.flatnonzero(side)[0], np.flatnonzero(~side & counts)[0]]
+            chosen[exchanged] = ~chosen[exchanged]
+            return
+
+
+def _select(data: PUData, labeled: np.ndarray, unlabeled: np.ndarray) -> PUData:
+    return replace(
+        data,
+        labeled_rows=data.labeled_rows[labeled],
+        unlabeled_rows=data.unlabeled_rows[unlabeled],
+        confidence=None if data.confidence is None else data.confidence[labeled],
+        sample_alpha=data.alpha,
+    )

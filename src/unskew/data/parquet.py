@@ -1,0 +1,241 @@
+"""Tables larger than memory: rows of Parquet files, read by row groups within a budget of memory.
+
+`ParquetRows` takes the place of X in `fit` and `decision_function`. What a training asks for again and again (labeled
+and held-out rows) stays in memory; the rest is streamed. Row groups are read in *windows* of several at once. An epoch
+draws the row groups in random order and shuffles rows within a window, which is the shuffle that a bounded buffer can
+give; a scoring pass walks them as they lie. While one window is in use, the next is read in the background.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from numbers import Real
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import numpy as np
+
+from unskew.data._row_groups import column_values, feature_columns, fill, look_into_files, require_column
+from unskew.data.rows import Rows
+
+if TYPE_CHECKING:
+    import torch
+
+WINDOWS_IN_MEMORY = 3
+"""The one in use, the last one (a batch may reach into both), and the next one, on its way."""
+
+
+class ParquetRows(Rows):
+    """Rows of a Parquet file, or of all Parquet files in a folder in the order of their names.
+
+    Several threads may use it at once. They take turns and get the right rows, but slowly, because each undoes what the
+    others have prepared. The files must stay as they are for as long as it is in use.
+
+    Parameters
+    ----------
+    path : path
+        File or folder. Of a folder the files ``*.parquet`` are read, but none whose name begins with ``.`` or ``_``.
+    columns : sequence of str, optional
+        Feature columns, numbers or booleans; all of these in the first file if left out. Leave out the label and the
+        confidence.
+    memory : int or whole float, default=256 MiB
+        Bytes for rows in memory, in float32. Kept rows may take a quarter of it, windows share the rest. The row group
+        that is just being read comes on top.
+
+    Examples
+    --------
+    A nightly run over a folder of Parquet files::
+
+        X = unskew.ParquetRows("transactions/", columns=["amount", "age", "n_logins"])
+        ranker = unskew.make("conf-auc").fit(X, X.column("flagged"), confidence=X.column("risk"))
+        score = ranker.decision_function(X)
+    """
+
+    prepares_for_order = True  # reads the windows of the order that is next
+
+    def __init__(
+        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: float = 256 << 20
+    ) -> None:
+        self.memory = _whole_bytes(memory)
+        self.path = Path(path).absolute()  # files are opened again and again, perhaps from another working directory
+        self._files = look_into_files(self.path)
+        self.columns = feature_columns(self._files, columns)
+        self.shape = (len(self.columns),)
+        groups = [(file, number) for file in self._files for number in range(file.metadata.num_row_groups)]
+        self._groups = [(file, number) for file, number in groups if file.n_rows(number)]
+        sizes = np.array([file.n_rows(number) for file, number in self._groups], dtype=np.int64)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._row_bytes = 4 * len(self.columns)
+        self._window_rows = self.memory * 3 // 4 // (WINDOWS_IN_MEMORY * self._row_bytes)
+        self._require_small_groups(sizes)
+        self.hold_out_limit = self.memory // 8 // self._row_bytes
+        self._begin()
+        _in_use.add(self)
+
+    def __len__(self) -> int:
+        """Count of rows."""
+        return int(self._starts[-1])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Locks and threads do not travel: a copy, in another process perhaps, has its own and reads rows again.
+        return partial(type(self), memory=self.memory), (self.path, self.columns)
+
+    def column(self, name: str) -> np.ndarray:
+        """One column as an array, of all rows: a label, a confidence, an identifier. It is read whole.
+
+        Where integers or booleans are missing, it is an array of objects with None; missing floats are NaN.
+        """
+        for file in self._files:
+            require_column(name, file)
+        # Files without rows have no say in the type: theirs is often none at all.
+        return np.concatenate([column_values(file, name) for file in self._files if file.metadata.num_rows])
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Hold these rows in memory from now on, and no others."""
+        rows = np.unique(rows)
+        self._require_few_kept(len(rows))
+        with self._turn:
+            self._keep_nothing()  # so that they are read, not looked up
+            self.walk()
+            kept = np.empty((len(rows), *self.shape), dtype=np.float32)
+            step = self._window_rows
+            for start in range(0, len(rows), step):
+                self.take(rows[start : start + step], out=kept[start : start + step])
+            self._kept_rows, self._kept = rows, kept
+
+    def walk(self) -> None:
+        """Get ready to hand out rows in the order in which they lie."""
+        with self._turn:
+            self._arrange(np.arange(len(self._groups)))
+
+    def shuffle(self, rows: np.ndarray, generator: "torch.Generator") -> "torch.Tensor":
+        """Order of these rows for an epoch: row groups at random, and rows at random within each window of them."""
+        import torch
+
+        group = np.searchsorted(self._starts, rows, side="right").astype(np.int32) - 1
+        with self._turn:
+            self._arrange(torch.randperm(len(self._groups), generator=generator).numpy())
+            window, n_windows = self._window_of.astype(np.int32)[group], len(self._members)
+        order, start = torch.empty(len(rows), dtype=torch.int64), 0
+        for number in range(n_windows):  # one at a time: a sort of all rows would need more memory than they
+            inside = torch.from_numpy(np.flatnonzero(window == number))
+            shuffled = inside[torch.randperm(len(inside), generator=generator)]
+            order[start : start + len(inside)] = shuffled
+            start += len(inside)
+        return order
+
+    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Rows of these numbers; see `Rows.take`. Quick for kept rows and for the order that was announced last."""
+        out = np.empty((len(index), *self.shape), dtype=np.float32) if out is None else out
+        with self._turn:
+            elsewhere = self._take_kept(index, out)
+            group = np.searchsorted(self._starts, index[elsewhere], side="right") - 1
+            window, position = self._window_of[group], index[elsewhere] - self._starts[group] + self._offset_of[group]
+            for number in np.unique(window):
+                inside = window == number
+                out[elsewhere[inside]] = self._window(int(number))[position[inside]]
+        return out
+
+    def _begin(self) -> None:
+        """Set up what changes while rows are handed out, and the lock of those who read or change it."""
+        self._turn = RLock()
+        self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="unskew-parquet")
+        self._keep_nothing()
+        self.walk()
+
+    def _keep_nothing(self) -> None:
+        self._kept_rows = np.empty(0, dtype=np.int64)
+        self._kept = np.empty((0, *self.shape), dtype=np.float32)
+
+    def _take_kept(self, index: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write those rows to `out` that are in memory; returns the places of the others."""
+        place = np.searchsorted(self._kept_rows, index)
+        place[place == len(self._kept_rows)] = 0
+        kept = self._kept_rows[place] == index if len(self._kept_rows) else np.zeros(len(index), dtype=bool)
+        out[kept] = self._kept[place[kept]]
+        return np.flatnonzero(~kept)
+
+    def _arrange(self, order: np.ndarray) -> None:
+        """Put row groups into windows, in this order."""
+        sizes = np.diff(self._starts)[order]
+        window, offset, used, number = np.empty_like(order), np.empty_like(order), 0, 0
+        for place, size in enumerate(sizes):  # row groups are few
+            if used + size > self._window_rows:
+                used, number = 0, number + 1
+            window[place], offset[place] = number, used
+            used += size
+        self._members = [order[window == each] for each in range(number + 1)]
+        self._window_of, self._offset_of = np.empty_like(order), np.empty_like(order)
+        self._window_of[order], self._offset_of[order] = window, offset
+        self._loaded: dict[int, Future[np.ndarray]] = {}
+
+    def _window(self, number: int) -> np.ndarray:
+        """Rows of a window; the next one is read meanwhile, and those longest unused are let go."""
+        wanted = [number] if number + 1 >= len(self._members) else [number, number + 1]
+        for each in wanted:
+            if each not in self._loaded:
+                self._loaded[each] = self._reader.submit(self._read, self._members[each])
+        rows = self._loaded.pop(number)
+        self._loaded[number] = rows  # now the last one in use
+        for each in [each for each in self._loaded if each not in wanted][: len(self._loaded) - WINDOWS_IN_MEMORY]:
+            del self._loaded[each]
+        return rows.result()
+
+    def _read(self, groups: np.ndarray) -> np.ndarray:
+        sizes = np.diff(self._starts)[groups]
+        rows = np.empty((int(sizes.sum()), *self.shape), dtype=np.float32)
+        ends = np.cumsum(sizes)
+        for group, start, end in zip(groups, ends - sizes, ends, strict=True):
+            file, number = self._groups[group]
+            fill(rows[start:end], file, number, self.columns, int(self._starts[group]))
+        return rows
+
+    def _require_small_groups(self, sizes: np.ndarray) -> None:
+        if not len(sizes):
+            raise ValueError(f"{self.path} must have rows, but it has none. Pass a file or folder that has some.")
+        if sizes.max() > self._window_rows:
+            needed = int(sizes.max()) * self._row_bytes * WINDOWS_IN_MEMORY * 4 // 3 + 4
+            raise ValueError(
+                f"a row group must fit into a quarter of the memory, {self.memory // 4:,} bytes, but the largest of "
+                f"{self.path} has {sizes.max():,} rows of {self._row_bytes} bytes. Pass memory={needed:,} or more, or "
+                "write the file with smaller row groups."
+            )
+
+    def _require_few_kept(self, count: int) -> None:
+        if count * self._row_bytes <= self.memory // 4:
+            return
+        # With more memory, up to an eighth of it, more rows are held out too: the other eighth is for these. A quarter
+        # that holds all rows is enough in any case.
+        needed = min(8 * count, 4 * len(self)) * self._row_bytes
+        raise ValueError(
+            f"labeled and held-out rows must fit into a quarter of the memory, {self.memory // 4:,} bytes, but there "
+            f"are {count:,} of {self._row_bytes} bytes each. Pass ParquetRows(..., memory=...) of {needed:,} bytes or "
+            "more."
+        )
+
+
+_in_use: "WeakSet[ParquetRows]" = WeakSet()
+
+
+def _begin_anew() -> None:
+    """In a process that was forked: threads, with the locks they hold and what they read, have stayed behind."""
+    for rows in list(_in_use):
+        rows._begin()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
+def _whole_bytes(memory: Any) -> int:
+    is_number = isinstance(memory, Real) and not isinstance(memory, bool)
+    if not (is_number and 0 < memory < math.inf and memory % 1 == 0):
+        raise ValueError(
+            f"memory must be a whole number of bytes, 1 or more, but it is {memory!r}. Pass memory=256 << 20 for "
+            "256 MiB."
+        )
+    return int(memory)

@@ -1,0 +1,332 @@
+"""The one door for users' arrays: what is checked here is not checked again further in.
+
+Every message has three parts: what must hold, what was found (value, count, first row), what to do.
+"""
+
+import contextlib
+import math
+import sys
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
+
+from unskew.data.rows import Rows
+from unskew.errors import TooFewLabeled, closest_name
+
+SCENARIOS = ("one-sample", "two-sample")
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a string that is none of the choices, and name the one that was probably meant."""
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}, but it is {value!r}.{closest_name(value, choices)}")
+
+
+def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
+    """Features as a float32 array or CSR matrix, every entry finite; with `y`, the pair of both.
+
+    Data frames leave their column names on the estimator, as scikit-learn does.
+    """
+    if isinstance(X, Rows):
+        return _check_source(estimator, X, y, reset=reset)
+    X, y = plain_array(X), plain_array(y)
+    _refuse_dates(X)
+    if y is not None:
+        _require_all_labels(y)
+    images = getattr(X, "ndim", 2) == 4
+    options: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": "numeric",
+        "ensure_2d": not images,
+        "allow_nd": images,
+        "ensure_all_finite": False,
+        "reset": reset,
+    }
+    if reset:
+        options["y"] = y
+    try:
+        checked = validate_data(estimator, X, **options)
+        features, labels = checked if reset else (checked, None)
+        if features.dtype == object:  # a frame of mixed columns
+            features = features.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if "could not convert string to float" in str(error) or "NAType" in str(error):
+            raise ValueError(f"{_first_text(X)} Encode such columns first, or leave them out.") from error
+        if "float() argument" in str(error):  # scikit-learn's checks want this type and these words
+            raise TypeError(f"{_first_text(X)} Encode such columns first, or leave them out. ({error})") from error
+        raise
+    _refuse_dates(features)
+    _require_pixels(features)
+    names = getattr(estimator, "feature_names_in_", None)
+    _require_finite(features, names)
+    narrow = features.astype(np.float32, copy=False)
+    if narrow is not features:
+        _require_finite(narrow, names, "too large for float32 (above 3.4e38)")
+    return (narrow, labels) if reset else narrow
+
+
+def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
+    """Rows that are read when they are needed are checked when they are read; here only their columns."""
+    names = np.array(getattr(X, "columns", ()), dtype=object)
+    if reset:
+        estimator.n_features_in_ = len(names)
+        estimator.feature_names_in_ = names
+        labels = np.asarray(plain_array(y))
+        if labels.shape != (len(X),):
+            raise ValueError(f"y must have one label per row, {len(X):,}, but it has the shape {labels.shape}.")
+        return X, labels
+    expected = getattr(estimator, "feature_names_in_", None)
+    if expected is not None and list(expected) != list(names):
+        raise ValueError(
+            f"X must have the columns of the training data, {list(expected)}, in that order, but it has {list(names)}."
+        )
+    return X
+
+
+def check_labels(y: Any) -> np.ndarray:
+    """Labels as a boolean array, True where labeled; at least one of each kind."""
+    entries = y = np.asarray(plain_array(y))
+    _require_all_labels(y)
+    if y.dtype == object:
+        y = _numbers_or_text(y)
+    check_classification_targets(y)
+    kind = type_of_target(y)
+    allowed = zero_or_one(entries)
+    if not allowed.all():
+        row = int(np.flatnonzero(~allowed)[0])
+        # The first two sentences are scikit-learn's own, for those who search for them.
+        start = f"Only binary classification is supported. The type of the target is {kind}. "
+        raise ValueError(
+            f"{'' if kind == 'binary' else start}y must be 1 where an instance is labeled positive and 0 where it is "
+            f"unlabeled, but {int((~allowed).sum())} of {len(y)} entries are something else (first: {entries[row]!r} "
+            f"at row {row}). Unlabeled instances, known negatives among them, are 0."
+        )
+    labeled: np.ndarray = y == 1
+    n_labeled = int(labeled.sum())
+    if n_labeled == 0:
+        raise TooFewLabeled(
+            f"y must have labeled instances (class 1), but all {len(y)} entries are 0. Mark the known positives with 1."
+        )
+    if n_labeled == len(y):
+        raise ValueError(
+            f"y must have unlabeled instances (class 0), but all are labeled (n_samples={len(y)}). Add instances whose "
+            "class is unknown: ranking needs something to rank the labeled ones against."
+        )
+    return labeled
+
+
+def zero_or_one(y: np.ndarray) -> np.ndarray:
+    """Which entries are the number 0 or 1: text is neither, and nothing that is missing."""
+    if y.dtype == object:
+        found = [isinstance(each, Number | np.bool_) and each in (0, 1) for each in y.flat]
+        return np.array(found, dtype=bool).reshape(y.shape)
+    return np.isin(y, (0, 1)) if y.dtype.kind in "biuf" else np.zeros(y.shape, dtype=bool)
+
+
+def _numbers_or_text(y: np.ndarray) -> np.ndarray:
+    """Objects as an array of numbers where they are; text stays text, in a Series as in an array."""
+    if any(isinstance(each, str | bytes) for each in y.flat):
+        return y.astype(str)
+    with contextlib.suppress(TypeError, ValueError):
+        return y.astype(np.float64)
+    return y
+
+
+def _require_all_labels(y: Any) -> None:
+    """Refuse missing labels, which many a table has where nobody looked."""
+    entries = np.asarray(y)
+    missing = _missing(entries)
+    if entries.ndim and missing.any():
+        first = tuple(np.argwhere(missing)[0])
+        # The first sentence is scikit-learn's own, for those who search for it.
+        raise ValueError(
+            "Input y contains NaN. y must be 1 where an instance is labeled positive and 0 where it is unlabeled, but "
+            f"{int(missing.sum())} of {len(entries)} entries are missing (first: {entries[first]} at row {first[0]}). "
+            "If missing means unlabeled, write 0: y.fillna(0) in pandas, y.fill_null(0) in polars."
+        )
+
+
+def _missing(entries: np.ndarray) -> np.ndarray:
+    """Which entries are NaN, None, NA or NaT."""
+    if entries.dtype == object:
+        return np.array([_is_missing(each) for each in entries.flat], dtype=bool).reshape(entries.shape)
+    return np.asarray(entries != entries)  # only NaN and NaT differ from themselves
+
+
+def _is_missing(value: object) -> bool:
+    absent = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return absent or (isinstance(value, float | np.floating) and math.isnan(value))
+
+
+def require_two_labeled(labeled: np.ndarray) -> None:
+    """Refuse a single labeled instance: nothing can be held out and no pair of labeled ones exists."""
+    if labeled.sum() < 2:
+        raise TooFewLabeled(
+            f"at least two instances must be labeled (class 1), but only one of {len(labeled)} is (row "
+            f"{int(np.flatnonzero(labeled)[0])}). Label more positives; five is a sensible least."
+        )
+
+
+def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
+    """Confidence of the labeled instances, in [0, 1] and not all zero; other entries are not read."""
+    entries = np.asarray(plain_array(confidence))
+    if entries.ndim != 1 or len(entries) != len(labeled):
+        raise ValueError(
+            f"confidence must have one entry per row, {len(labeled)} in all, but its shape is {entries.shape}. Entries "
+            "of unlabeled rows are not read and may be NaN."
+        )
+    rows = np.flatnonzero(labeled)
+    values = _as_numbers(
+        entries[rows], rows, "confidence", "labeled row", "Map words to numbers in [0, 1] that keep their order."
+    )
+    bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # written so that NaN counts as bad
+    if bad.size:
+        first = bad[0]
+        found = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
+        raise ValueError(
+            f"confidence must lie in [0, 1] on every labeled row, but {bad.size} of {values.size} do not (first: "
+            f"{found} at row {rows[first]}). Scores on another scale may be mapped into [0, 1] by any strictly "
+            "increasing function: the best ranking stays the same (Prop. 4.1)."
+        )
+    if not values.any():
+        raise ValueError(
+            f"confidence must be above zero for some labeled row, but all {values.size} are 0. A confidence of 0 says "
+            "that the instance is certainly not positive."
+        )
+    return values
+
+
+def require_finite_scores(scores: np.ndarray) -> np.ndarray:
+    """Refuse scores that are no numbers, which finite features give only if they are near the limits of float32."""
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if bad.size:
+        raise ValueError(
+            f"features must be small enough for scores to be finite, but {bad.size} of {len(scores)} scores are not "
+            f"(first: {scores[bad[0]]} at row {bad[0]}). Look for values such as -3.4e38 that stand for missing ones, "
+            "and scale columns of large values."
+        )
+    return scores
+
+
+def check_sample_weight(sample_weight: Any, positive: np.ndarray) -> np.ndarray:
+    """Weights of rows with known classes: finite, not negative, and above zero for some row of either class."""
+    n_rows = len(positive)
+    entries = np.asarray(plain_array(sample_weight))
+    if entries.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"sample_weight must have one entry per row, {n_rows} in all, but its shape is {entries.shape}. Pass a "
+            "weight for each row, or None for equal ones."
+        )
+    weight = _as_numbers(entries.ravel(), np.arange(n_rows), "sample_weight", "row", "Pass numbers, or None.")
+    bad = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))  # written so that NaN counts as bad
+    if bad.size:
+        raise ValueError(
+            f"sample_weight must be finite and not negative, but {bad.size} of {n_rows} entries are not (first: "
+            f"{weight[bad[0]]:g} at row {bad[0]}). Give rows that should not count the weight 0."
+        )
+    for number, rows in enumerate((~positive, positive)):
+        if not weight[rows].any():
+            raise ValueError(
+                f"sample_weight must be above zero for some row of each class, but all {int(rows.sum())} of class "
+                f"{number} are 0. The AUC compares the two classes: give both some weight."
+            )
+    return weight
+
+
+def _as_numbers(values: np.ndarray, rows: np.ndarray, name: str, where: str, advice: str) -> np.ndarray:
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    numbers = np.empty(len(values))
+    for position, value in enumerate(values.tolist()):  # objects and text only: mixed types have no faster way
+        try:
+            numbers[position] = np.nan if _is_missing(value) else float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{name} must be a number on every {where}, but it is {value!r} at row {rows[position]}. {advice}"
+            ) from None
+    return numbers
+
+
+def plain_array(values: Any) -> Any:
+    """Torch tensors of any kind as dense numpy arrays; everything else as it is."""
+    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    if torch is None or not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach()
+    if values.layout != torch.strided:
+        values = values.to_dense()
+    if values.dtype.is_floating_point and values.dtype.itemsize < 4:  # numpy has no bfloat16
+        values = values.float()
+    return values.numpy(force=True)
+
+
+def _refuse_dates(X: Any) -> None:
+    """Refuse dates and durations: numpy counts their units without a word, a missing one like any other."""
+    columns = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False)
+    found = [f"column {str(name)!r} holds" for name, dtype in columns if _is_date(dtype)]
+    if _is_date(getattr(X, "dtype", None)):
+        found = ["it holds"]
+    if found:
+        raise ValueError(
+            f"Input X must be numeric, but {found[0]} dates or durations. Encode dates as numbers first, such as the "
+            "days since some date, with missing ones filled in, or leave them out."
+        )
+
+
+def _is_date(dtype: Any) -> bool:
+    """Whether a type of numpy or pandas (which have a kind) or of polars is one of dates, times or durations."""
+    is_temporal = getattr(dtype, "is_temporal", None)
+    return getattr(dtype, "kind", None) in ("m", "M") or (is_temporal is not None and bool(is_temporal()))
+
+
+def _require_pixels(X: Any) -> None:
+    if 0 in X.shape[1:]:
+        raise ValueError(
+            "images must have at least one channel, row and column of pixels, but X has the shape "
+            f"{tuple(X.shape)} (n, channels, height, width). Leave out empty images."
+        )
+
+
+def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -> None:
+    entries = X.data if sparse.issparse(X) else X
+    if entries.dtype.kind != "f" or np.isfinite(entries.sum(dtype=np.float64)):
+        return  # a finite sum has no infinite or missing part; the other way round does not hold
+    bad = ~np.isfinite(entries)
+    if not bad.any():
+        return
+    if sparse.issparse(X):
+        coordinates = X.tocoo()
+        position = int(np.flatnonzero(~np.isfinite(coordinates.data))[0])
+        row, column, value = coordinates.row[position], coordinates.col[position], coordinates.data[position]
+        where: tuple[int, ...] = (int(column),)
+    else:
+        first = np.argwhere(bad)[0]
+        row, where, value = first[0], tuple(int(i) for i in first[1:]), X[tuple(first)]
+    column_name = repr(str(names[where[0]])) if names is not None else str(where[0] if len(where) == 1 else where)
+    found = what or ("NaN" if np.isnan(value) else f"infinity ({value})")
+    raise ValueError(
+        f"Input X must be finite, but it contains {found}: {int(bad.sum())} entries, the first in column "
+        f"{column_name}, row {row}. Impute missing values (sklearn.impute.SimpleImputer) and clip infinite ones first."
+    )
+
+
+def _first_text(X: Any) -> str:
+    """Name the first entry of a table that is text, or anything else that is no number."""
+    columns = list(getattr(X, "columns", [])) or None
+    entries = np.asarray(X, dtype=object)
+    entries = entries if entries.ndim > 1 else entries.reshape(-1, 1)
+    for place in np.ndindex(*entries.shape):
+        if entries[place] is None:
+            continue  # numpy reads it as NaN
+        try:
+            float(entries[place])
+        except (TypeError, ValueError):
+            row, column = place[0], place[1] if len(place) == 2 else place[1:]
+            name = repr(str(columns[place[1]])) if columns else str(column)
+            return f"Input X must be numeric, but it is {entries[place]!r} in column {name}, row {row}."
+    raise AssertionError("only called when some entry is no number")

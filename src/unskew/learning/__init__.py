@@ -1,0 +1,1 @@
+"""Networks and the one training loop. Nothing here knows a method."""

@@ -1,0 +1,176 @@
+r"""The density ratio :math:`w(x) = p(x|o=1) / p(x)` that the two-sample scenario needs (App. D.2).
+
+There the share of labeled instances is the collector's choice and says nothing, so that p(o=1|x) cannot be estimated,
+but the ratio can: from the odds of a probabilistic classifier, or directly by least squares (uLSIF).
+"""
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+
+from unskew.data.validation import check_labels
+from unskew.errors import TooFewLabeled
+
+
+def ratio_from_odds(labeling_prob: np.ndarray, alpha: float) -> np.ndarray:
+    r"""Density ratio from a classifier of labeled against unlabeled.
+
+    .. math:: w(x) = \frac{p(x|o=1)}{p(x)} = \frac{q(x)}{1 - q(x)} \cdot \frac{1 - \alpha}{\alpha}
+
+    Implements: Eq. (104), the estimate of its w. Two-sample scenario: the unlabeled are a sample of p(x), and q is the
+    probability that an instance of both samples together, with a share alpha of labeled ones, is a labeled one.
+
+    Examples
+    --------
+    >>> ratio_from_odds(np.array([0.5]), alpha=0.2)
+    array([4.])
+    """
+    # No probability below 1 is much nearer to it, and odds of a smaller number would overflow where alpha is small.
+    odds = labeling_prob / np.maximum(1 - labeling_prob, np.finfo(np.float64).eps)
+    return np.asarray(odds * (1 - alpha) / alpha)
+
+
+class ULSIF(BaseEstimator):
+    r"""Density ratio by unconstrained least-squares importance fitting [1]_.
+
+    The ratio is a sum of Gaussian kernels at labeled instances; their coefficients minimize the squared error to the
+    true ratio plus a ridge, in closed form. Kernel width and ridge are chosen by cross-validation of that error.
+
+    Parameters
+    ----------
+    n_centers : int, default=100
+        Kernels at most.
+    widths : sequence of float, default=(0.25, 0.5, 1.0, 2.0)
+        Kernel widths to try, as multiples of the median distance between labeled and unlabeled instances.
+    ridges : sequence of float, default=(0.001, 0.01, 0.1, 1.0)
+        Ridges to try.
+    n_folds : int, default=5
+        Folds of the cross-validation, two or more; fewer where there are fewer labeled or unlabeled instances.
+    random_state : int, RandomState or None, default=None
+        Chooses centers and folds.
+
+    Attributes
+    ----------
+    centers_, coef_, width_, ridge_ : the fitted ratio
+    n_features_in_ : int
+
+    References
+    ----------
+    .. [1] T. Kanamori, S. Hido, M. Sugiyama. A least-squares approach to direct importance estimation. JMLR 10, 2009.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_centers": [Interval(Integral, 1, None, closed="left")],
+        "widths": ["array-like"],
+        "ridges": ["array-like"],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_centers: int = 100,
+        widths: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0),
+        ridges: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1.0),
+        n_folds: int = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_centers = n_centers
+        self.widths = widths
+        self.ridges = ridges
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the ratio of labeled (y = 1) to unlabeled (y = 0) instances; if that fails, all stays as it was."""
+        self._validate_params()
+        widths, ridges = _positive_numbers("widths", self.widths), _positive_numbers("ridges", self.ridges)
+        features, y = check_X_y(X, y, dtype=np.float64, estimator=self)
+        is_labeled = check_labels(y)
+        labeled, unlabeled = features[is_labeled], features[~is_labeled]
+        _require_two_of_each(len(labeled), len(unlabeled))
+        rng = check_random_state(self.random_state)
+        n_centers = min(self.n_centers, len(labeled))
+        centers = labeled[rng.choice(len(labeled), n_centers, replace=False)]
+        to_labeled, to_unlabeled = cdist(labeled, centers), cdist(unlabeled, centers)
+        unit = float(np.median(to_unlabeled)) or 1.0
+        n_folds = min(self.n_folds, len(labeled), len(unlabeled))
+        folds = [rng.permutation(np.arange(len(part)) % n_folds) for part in (labeled, unlabeled)]
+        width, ridge = _best_width_and_ridge(to_labeled, to_unlabeled, unit * widths, ridges, folds)
+        coef = _coefficients(_kernel(to_labeled, width), _kernel(to_unlabeled, width), ridge)
+        validate_data(self, X, skip_check_array=True)  # number and names of the columns
+        self.centers_, self.coef_, self.width_, self.ridge_ = centers, coef, width, ridge
+        return self
+
+    def density_ratio(self, X: Any) -> np.ndarray:
+        """Estimated ratio at each row, never negative."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(_kernel(cdist(X, self.centers_), self.width_) @ self.coef_)
+
+
+def _positive_numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.ndim != 1 or not len(numbers) or not ((numbers > 0) & np.isfinite(numbers)).all():
+        raise ValueError(
+            f"{name} must be one or more finite numbers above zero, but they are {values!r}. Pass a tuple of numbers; "
+            "the best one is chosen."
+        )
+    return numbers
+
+
+def _require_two_of_each(n_labeled: int, n_unlabeled: int) -> None:
+    """Refuse a single one, which would leave nothing for the other folds."""
+    if n_labeled < 2:
+        raise TooFewLabeled(
+            f"the density ratio needs at least two labeled instances, but there are {n_labeled}. Label more positives."
+        )
+    if n_unlabeled < 2:
+        raise ValueError(
+            f"the density ratio needs at least two unlabeled instances, but there are {n_unlabeled}. Add instances "
+            "whose class is unknown."
+        )
+
+
+def _kernel(distance: np.ndarray, width: float) -> np.ndarray:
+    return np.asarray(np.exp(-(distance**2) / (2 * width**2)))
+
+
+def _coefficients(high: np.ndarray, low: np.ndarray, ridge: float) -> np.ndarray:
+    """Solve the ridge problem; negative coefficients become zero, as its authors do."""
+    second_moment = low.T @ low / len(low) + ridge * np.eye(low.shape[1])
+    return np.asarray(np.maximum(linalg.solve(second_moment, high.mean(axis=0), assume_a="pos"), 0))
+
+
+def _best_width_and_ridge(
+    to_labeled: np.ndarray, to_unlabeled: np.ndarray, widths: np.ndarray, ridges: np.ndarray, folds: list[np.ndarray]
+) -> tuple[float, float]:
+    """Choose those of the lowest cross-validated error."""
+    errors = {}
+    for width in widths:
+        high, low = _kernel(to_labeled, width), _kernel(to_unlabeled, width)
+        for ridge in ridges:
+            errors[float(width), float(ridge)] = _cross_validated_error(high, low, ridge, *folds)
+    return min(errors, key=errors.__getitem__)
+
+
+def _cross_validated_error(
+    high: np.ndarray, low: np.ndarray, ridge: float, high_fold: np.ndarray, low_fold: np.ndarray
+) -> float:
+    """Squared error to the true ratio, up to a constant: half the mean square below minus the mean above."""
+    total = 0.0
+    for fold in range(int(high_fold.max()) + 1):
+        coef = _coefficients(high[high_fold != fold], low[low_fold != fold], ridge)
+        below, above = low[low_fold == fold] @ coef, high[high_fold == fold] @ coef
+        total += float(np.mean(below**2) / 2 - np.mean(above))
+    return total

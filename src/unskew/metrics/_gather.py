@@ -1,0 +1,227 @@
+"""Compute all that a report shows of a model."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import t as student
+
+from unskew.errors import NoEstimateWarning
+from unskew.metrics import SarAUC, SarCurves, sar_auc, sar_curves
+from unskew.metrics.diagnostics import Shift, Unit, diagnose, over_representation
+from unskew.metrics.evidence_records import SHARES, Curve, Estimate, Evidence, Histogram, Number, Risk, Training, number
+from unskew.objectives.weights import effective_sample_size, inverse_labeling_weight
+
+MOST_POINTS = 200
+MOST_WEIGHTS = 2000
+N_BINS = 20
+BLOCK = 65_536
+"""Rows that are looked at together."""
+
+
+def gather_evidence(
+    *,
+    y: Any,
+    score: Any,
+    confidence: Any,
+    labeling_prob: Any,
+    clip: float,
+    scenario: str,
+    X: Any,
+    feature_names: Sequence[str],
+    feature_columns: Sequence[str] | None = None,
+    feature_units: Sequence[Unit] | None = None,
+    ranker: Any = None,
+    level: float = 0.95,
+    prior: float | None = None,
+) -> Evidence:
+    """Compute all that a report shows.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        1 labeled, 0 unlabeled.
+    score, labeling_prob : arrays of shape (n,)
+        Out of fold, see `unskew.metrics.out_of_fold`.
+    confidence : array of shape (n,)
+        Read on labeled rows only.
+    clip, scenario
+        Those of the ranker.
+    X : array or sparse matrix of shape (n, n_features), images, or None
+        What `ranker` was fitted on. Features of images have no names, and are not compared.
+    feature_names : sequence of str
+    feature_columns, feature_units : sequences of str and Unit, optional
+        See `unskew.diagnostics.over_representation`.
+    ranker : fitted ranker, optional
+        Gives the training histories, and the scores that the thresholds of the curves stand at.
+    level : float
+        Coverage of the intervals.
+    prior : float, optional
+        Share of positives, where the user gave it.
+    """
+    y, labeling_prob = np.asarray(y), np.asarray(labeling_prob, dtype=np.float64)
+    confidence = np.asarray(confidence, dtype=np.float64)
+    labeled = y == 1
+    judged = y, score, confidence, labeling_prob
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoEstimateWarning)  # a finding tells it
+        estimate = sar_auc(*judged, scenario, level, clip=clip, prior=prior)
+    weight = inverse_labeling_weight(confidence[labeled], labeling_prob[labeled], clip)
+    everything = np.ones(len(y), dtype=bool) if scenario == "one-sample" else ~labeled
+    model_scores = _model_scores(ranker, X, everything)
+    curve = None
+    if estimate.prior < 1:
+        curve = _thin(sar_curves(*judged, scenario, clip=clip, prior=prior), model_scores)
+    score_training, labeling_training = _trainings(ranker)
+    return Evidence(
+        estimate=_estimate(estimate, weight, len(y), scenario, prior),
+        n_rows=len(y),
+        n_labeled=int(labeled.sum()),
+        n_ranked=int(everything.sum()),
+        scenario=scenario,
+        clip=float(clip),
+        curve=curve,
+        weights=_spread(weight),
+        confidence=_histogram(confidence[labeled], 1.0),
+        labeling_prob=_histogram(labeling_prob[labeled], 1.0 if scenario == "one-sample" else None),
+        shifts=tuple(_shifts(X, labeled, everything, weight, (feature_names, feature_columns, feature_units))),
+        findings=tuple(
+            diagnose(
+                confidence[labeled],
+                labeling_prob[labeled],
+                clip,
+                scenario=scenario,
+                alpha=float(labeled.mean()),
+                prior=prior,
+            )
+        ),
+        score_training=score_training,
+        labeling_training=labeling_training,
+        own_share=None if model_scores is None else number(np.mean(model_scores >= ranker.threshold_)),
+    )
+
+
+def _estimate(found: SarAUC, weight: np.ndarray, n_rows: int, scenario: str, given: float | None) -> Estimate:
+    low, high = _prior_interval(weight, n_rows, scenario, found.level)
+    by_weights = float(weight.mean()) * (len(weight) / n_rows if scenario == "one-sample" else 1.0)
+    return Estimate(
+        auc=number(found.auc),
+        low=number(found.low),
+        high=number(found.high),
+        level=float(found.level),
+        prior=number(found.prior),
+        prior_low=min(low, found.prior) if given is None else None,
+        prior_high=max(high, found.prior) if given is None else None,
+        label_freq=number(found.label_freq),
+        effective_labeled=float(found.effective_labeled),
+        weighted_prior=None if given is None else number(by_weights),
+    )
+
+
+def _prior_interval(weight: np.ndarray, n_rows: int, scenario: str, level: float) -> tuple[float, float]:
+    """Interval of the share of positives, the mean weight (0 where unlabeled), on the scale of its logarithm."""
+    n_labeled = len(weight)
+    n, least = (n_rows, n_labeled / n_rows) if scenario == "one-sample" else (n_labeled, 0.0)
+    mean = float(weight.sum()) / n
+    error = float(np.sqrt(max(0.0, float(np.sum(weight**2)) / n - mean**2) / n))
+    half_width = student.ppf((1 + level) / 2, max(1.0, effective_sample_size(weight) - 1)) * error / mean
+    low, high = np.clip([mean * np.exp(-half_width), mean * np.exp(half_width)], least, 1)
+    return float(low), float(high)
+
+
+def _thin(curves: SarCurves, model_scores: np.ndarray | None) -> Curve:
+    """At most 200 thresholds: dense where few are flagged, and wherever recall grows."""
+    flagged, tpr = curves.flagged, curves.tpr
+    least = max(float(flagged[1]), 1e-9)
+    wanted = np.concatenate([SHARES, np.geomspace(least, 1, 90), np.linspace(0, 1, 60)])
+    places = np.concatenate([_nearest(flagged, wanted), _nearest(tpr, np.linspace(0, 1, 40)), [0, len(flagged) - 1]])
+    kept = np.unique(places)
+    assert len(kept) <= MOST_POINTS
+    threshold: list[Number] = [None] * len(kept)
+    if model_scores is not None:
+        # As many rows of the data reach the score as are flagged; nothing is flagged above the highest.
+        count = np.rint(flagged[kept] * len(model_scores)).astype(int)
+        descending = np.sort(model_scores)[::-1]
+        threshold = [None if n == 0 else number(descending[min(n, len(descending)) - 1]) for n in count]
+    return Curve(
+        flagged=tuple(flagged[kept].tolist()),
+        tpr=tuple(tpr[kept].tolist()),
+        fpr=tuple(curves.fpr[kept].tolist()),
+        precision=tuple(curves.precision[kept].tolist()),
+        threshold=tuple(threshold),
+    )
+
+
+def _nearest(ascending: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Place of the entry nearest to each wanted value."""
+    right = np.clip(np.searchsorted(ascending, wanted), 1, len(ascending) - 1)
+    return np.asarray(np.where(wanted - ascending[right - 1] <= ascending[right] - wanted, right - 1, right))
+
+
+def _model_scores(ranker: Any, X: Any, everything: np.ndarray) -> np.ndarray | None:
+    """Scores of the fitted model itself, which are what a user will compare with a threshold."""
+    if ranker is None or X is None:
+        return None
+    return np.asarray(np.asarray(ranker.decision_function(X))[everything])
+
+
+def _spread(weight: np.ndarray) -> tuple[float, ...]:
+    ordered = np.sort(weight)
+    if len(ordered) > MOST_WEIGHTS:
+        ordered = ordered[np.rint(np.linspace(0, len(ordered) - 1, MOST_WEIGHTS)).astype(int)]
+    return tuple(ordered.tolist())
+
+
+def _histogram(values: np.ndarray, most: float | None) -> Histogram:
+    top = max(float(values.max()), 1e-9) if most is None else most
+    counts, edges = np.histogram(np.clip(values, 0, top), bins=N_BINS, range=(0, top))
+    return Histogram(tuple(counts.tolist()), tuple(edges.tolist()))
+
+
+def _shifts(
+    X: Any,
+    labeled: np.ndarray,
+    everything: np.ndarray,
+    weight: np.ndarray,
+    features: tuple[Sequence[str], Sequence[str] | None, Sequence[Unit] | None],
+) -> list[Shift]:
+    names, columns, units = features
+    if X is None or len(getattr(X, "shape", ())) != 2 or X.shape[1] != len(names):
+        return []
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    mean, std = _mean_and_std(X if everything.all() else X[everything], units or ())
+    return over_representation(X[labeled], weight, mean, std, names, feature_columns=columns, units=units)
+
+
+def _mean_and_std(X: Any, units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
+    """Over the rows that have a value."""
+    if not sparse.issparse(X):
+        mean = X.mean(axis=0, dtype=np.float64)
+        # In blocks: a table in float64 would be twice as large as the one in memory.
+        blocks = (X[start : start + BLOCK] - mean for start in range(0, len(X), BLOCK))
+        std = np.sqrt(sum(np.square(block).sum(axis=0) for block in blocks) / len(X))
+        for place, unit in enumerate(units):
+            if unit.absent is not None:
+                values = X[X[:, unit.absent] == 0, place].astype(np.float64)
+                mean[place], std[place] = (values.mean(), values.std()) if len(values) else (0.0, 0.0)
+        return mean, std
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    squared = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
+    return mean, np.sqrt(np.maximum(squared - mean**2, 0))
+
+
+def _trainings(ranker: Any) -> tuple[Training | None, Training | None]:
+    """Histories of the score function and of the labeling probability; a method may have only the second."""
+    labeling_model = getattr(ranker, "labeling_", None)
+    score = _training(getattr(ranker, "history_", None), getattr(ranker, "best_epoch_", 0))
+    labeling = _training(getattr(labeling_model, "history", None), getattr(labeling_model, "best_epoch", 0))
+    return (None, labeling) if score == labeling else (score, labeling)
+
+
+def _training(history: Any, best_epoch: Any) -> Training | None:
+    if not history:
+        return None
+    rows = (Risk(int(row[0]), number(row[1]), number(row[2])) for row in history)
+    return Training(tuple(rows), int(best_epoch))

@@ -1,0 +1,29 @@
+"""All that a report shows of a model, as one record that can be kept as JSON inside the model file."""
+
+from unskew.metrics._gather import gather_evidence
+from unskew.metrics.evidence_records import (
+    SHARES,
+    Curve,
+    Estimate,
+    Evidence,
+    Histogram,
+    Risk,
+    ThresholdRow,
+    Training,
+    first_cut,
+    threshold_table,
+)
+
+__all__ = [
+    "SHARES",
+    "Curve",
+    "Estimate",
+    "Evidence",
+    "Histogram",
+    "Risk",
+    "ThresholdRow",
+    "Training",
+    "first_cut",
+    "gather_evidence",
+    "threshold_table",
+]

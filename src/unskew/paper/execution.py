@@ -1,0 +1,202 @@
+"""Carry out the settings that share a draw: the data are drawn, and the labeling network is trained, once for all."""
+
+import os
+import platform
+import re
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unskew.data.records import Labeled, RawData, Split
+from unskew.datasets import describe, load, reader
+from unskew.learning.trainer import Trainer
+from unskew.objectives.weights import inverse_labeling_weight
+from unskew.paper.own_files import row_digests
+from unskew.paper.settings import Setting
+from unskew.paper.store import Row
+from unskew.rankers import Ranker, make
+from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, noisy
+from unskew.scenario.labeling_noise import NoisyLabeling
+from unskew.scenario.sampling import draw_split
+
+LENDER = "ntc"
+"""The method whose network is the labeling probability of all others."""
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, _read: Callable[..., RawData]) -> RawData:
+    """The data set; it is read again where an edited file registered another reader under its name."""
+    return load(name)
+
+
+class Draw:
+    """A draw of a data set, with what methods share.
+
+    Parameters
+    ----------
+    setting : Setting
+        One of those to carry out. All that share its `split` share this draw.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        raw, about = _load(setting.dataset, reader(setting.dataset)), describe(setting.dataset)
+        self.setting = setting
+        self.training: dict[str, Any] = {
+            "network": about.network or network_for(raw),
+            "batch_size": about.batch_size,
+            "learning_rate": about.learning_rate,
+        }
+        trainer = Trainer(**self.training, max_epochs=min(CONFIDENCE_EPOCHS, setting.max_epochs))
+        self.split: Split = draw_split(
+            raw,
+            prior=setting.prior,
+            label_freq=setting.label_freq,
+            rng=_generator(setting, _DRAW),
+            sizes=about.sizes,
+            trainer=trainer,
+            selection=setting.selection,
+        )
+
+    def row(self, setting: Setting) -> Row:
+        """Carry out a setting; returns its row.
+
+        It depends on the setting alone: not on which others are carried out, nor on their order.
+        """
+        assert setting.split == self.setting.split
+        split = _changed(self.split, setting)
+        ranker, seconds, labeling_seconds = self._fitted(setting, split)
+        return {
+            **asdict(setting),
+            **row_digests(asdict(setting)),
+            "auc": ranker.score(split.test_X, split.test_y),
+            "seconds": round(seconds, 4),
+            "labeling_seconds": round(labeling_seconds, 4),
+            **_history(ranker),
+            "n_labeled": int(split.train.y.sum()),
+            "n_train": len(split.train.y),
+            **_weights(ranker, split.train),
+            "versions": _versions(),
+            "machine": _machine(),
+        }
+
+    def _fitted(self, setting: Setting, split: Split) -> tuple[Ranker, float, float]:
+        """The fitted method, its seconds, and those of the labeling network that was lent to it."""
+        if setting.method == LENDER and not setting.labeling_noise:
+            return *self.lender, 0.0
+        ranker = self._make(setting.method)
+        if not ranker.uses_labeling:
+            return ranker, _fit(ranker, split), 0.0
+        lender, labeling_seconds = self.lender
+        ranker.set_params(labeling=_noisy_labeling(lender, setting), clip=setting.clip)
+        return ranker, _fit(ranker, split), labeling_seconds
+
+    @cached_property
+    def lender(self) -> tuple[Ranker, float]:
+        """The fitted method whose network estimates the labeling probability for all, and its seconds."""
+        ranker = self._make(LENDER)
+        return ranker, _fit(ranker, self.split)
+
+    def _make(self, method: str) -> Ranker:
+        seed = int(_generator(self.setting, _TRAINING).randint(2**31 - 1))
+        return make(
+            method,
+            **self.training,
+            max_epochs=self.setting.max_epochs,
+            prior=self.setting.prior,
+            random_state=seed,
+        )
+
+
+def network_for(raw: RawData) -> str:
+    """The paper's network for this kind of data (App. E.3), where the data set names none."""
+    return "cnn" if raw.X.ndim == 4 else "mlp"
+
+
+def _fit(ranker: Ranker, split: Split) -> float:
+    """Fit, and return how many seconds of the processor that took.
+
+    On one thread that is the time of an idle machine, more or less: other work on it, and a run that was stopped for a
+    while, do not count.
+    """
+    held_out = split.validation
+    start = time.process_time()
+    ranker.fit(
+        split.train.X,
+        split.train.y,
+        confidence=split.train.confidence,
+        validation=(held_out.X, held_out.y, held_out.confidence),
+    )
+    return time.process_time() - start
+
+
+def _changed(split: Split, setting: Setting) -> Split:
+    """The draw with its confidence transformed, and noise on it."""
+    rng = _generator(setting, _CONFIDENCE_NOISE)
+    parts = (_changed_part(part, setting, rng) for part in (split.train, split.validation))
+    return replace(split, train=next(parts), validation=next(parts))
+
+
+def _changed_part(part: Labeled, setting: Setting, rng: np.random.RandomState) -> Labeled:
+    confidence = part.confidence
+    if setting.power != 1:
+        confidence = TRANSFORMS[setting.transform](confidence, setting.power)
+    if setting.confidence_noise:
+        confidence = noisy(confidence, setting.confidence_noise, rng)
+    return replace(part, confidence=confidence)
+
+
+def _noisy_labeling(lender: Ranker, setting: Setting) -> Any:
+    if not setting.labeling_noise:
+        return lender
+    return NoisyLabeling(lender.labeling_, setting.labeling_noise, _generator(setting, _LABELING_NOISE))
+
+
+_DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)
+
+
+def _generator(setting: Setting, purpose: int) -> np.random.RandomState:
+    # Other rows, first weights and noise for each prior: runs of one seed would not be independent of each other else.
+    # But the same for every method, and the same noise in units of its deviation at every level: these are compared.
+    return np.random.RandomState([setting.seed, round(1e6 * setting.prior), purpose])
+
+
+def _history(ranker: Ranker) -> Row:
+    """How training went; a score that is the labeling probability with noise on it was not trained."""
+    if not ranker.history_:
+        return {"best_epoch": None, "epochs": 0, "validation_risk": None}
+    return {
+        "best_epoch": ranker.best_epoch_,
+        "epochs": len(ranker.history_),
+        "validation_risk": ranker.history_[ranker.best_epoch_].validation_risk,
+    }
+
+
+def _weights(ranker: Ranker, train: Labeled) -> Row:
+    """Weights of the labeled training instances, for the method of the paper."""
+    if ranker.name != "conf-auc" or isinstance(ranker.labeling, NoisyLabeling):  # the noise is gone when it was used
+        return {}
+    labeled = train.y == 1
+    prob = ranker.labeling_prob(train.X[labeled])
+    weight = inverse_labeling_weight(train.confidence[labeled], prob, ranker.clip)
+    return {"weights": [float(f"{each:.4g}") for each in np.sort(weight)]}
+
+
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{name: version(name) for name in ("unskew", "torch", "numpy")}}
+
+
+@lru_cache(maxsize=1)
+def _machine() -> dict[str, str | int]:
+    about = Path("/proc/cpuinfo")
+    models = re.findall(r"model name\s*: (.*)", about.read_text()) if about.exists() else []
+    return {
+        "system": platform.system(),
+        "processor": models[0] if models else platform.machine(),
+        "cores": os.cpu_count() or 1,
+    }

@@ -1,0 +1,200 @@
+"""Each table and figure of the paper as one value: which settings, and how their results are shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from unskew.objectives.weights import CLIP
+from unskew.paper.settings import EPOCHS, Setting
+
+PRIORS = (0.05, 0.10, 0.15, 0.20)
+LABEL_FREQ = 0.1
+SIX = ("mnist", "fmnist", "svhn", "cifar10", "diabetes", "blood")
+HUMAN = ("cifar10-h", "fmnist-h")
+NINE = ("conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "npu")
+NOISE = (0.0, 0.01, 0.05, 0.1, 0.15)
+CLIPS = (0.001, 0.005, 0.01, 0.05, 0.1)
+POWERS = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""The paper's values are in a figure only; these span the same idea, a square root to a fourth power."""
+FIXED_SHARE = 0.02
+"""Share of labeled instances where their number is fixed, c pi (App. F.1)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A table or figure.
+
+    Attributes
+    ----------
+    name : str
+        What users write: ``unskew reproduce NAME``.
+    title : str
+    source : str
+        Where it is in the paper.
+    show : {"methods", "spread", "variants", "curve", "weights", "times"}
+        Data sets in rows and methods in columns, as means alone or with standard deviations; variants in columns;
+        curves over `axis`; a histogram of weights; training times.
+    datasets, methods : tuples of str
+    priors : tuple of float
+    label_freq : float
+        Share of the positives that is labeled; where `fixed_share` is given, that over the prior takes its place.
+    fixed_share : float or None
+    variants : mapping of str to values
+        Field of a setting and the values that it takes.
+    base : mapping of str to a value
+        Fields of every setting.
+    axis : str
+        Field on the horizontal axis of a curve.
+    extra : tuple of str
+        Methods that are run without variants, to compare with.
+    seeds : int
+    max_epochs : int
+    """
+
+    name: str
+    title: str
+    source: str
+    show: str = "methods"
+    datasets: tuple[str, ...] = SIX
+    methods: tuple[str, ...] = NINE
+    priors: tuple[float, ...] = PRIORS
+    label_freq: float = LABEL_FREQ
+    fixed_share: float | None = None
+    variants: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    base: Mapping[str, Any] = field(default_factory=dict)
+    axis: str = ""
+    extra: tuple[str, ...] = ()
+    seeds: int = 10
+    max_epochs: int = EPOCHS
+
+    def settings(self) -> list[Setting]:
+        """All settings, each once."""
+        found = [
+            Setting(dataset, method, prior, self.label_freq_at(prior), seed, **changes, max_epochs=self.max_epochs)
+            for seed in range(self.seeds)  # all of the first seed come first: a plan that is cut short has whole seeds
+            for dataset in self.datasets
+            for prior in self.priors
+            for method, changes in self._columns()
+        ]
+        return list(dict.fromkeys(found))
+
+    def label_freq_at(self, prior: float) -> float:
+        """Share of the positives that is labeled at this prior."""
+        # Rounded, so that at one of the priors it is the very number of the main experiments, and they share runs.
+        return self.label_freq if self.fixed_share is None else round(self.fixed_share / prior, 12)
+
+    def _columns(self) -> list[tuple[str, dict[str, Any]]]:
+        changes = [{name: value} for name, values in self.variants.items() for value in values] or [{}]
+        varied = [(method, {**self.base, **change}) for method in self.methods for change in changes]
+        return varied + [(method, dict(self.base)) for method in self.extra]
+
+    def only(
+        self,
+        *,
+        datasets: Sequence[str] | None = None,
+        methods: Sequence[str] | None = None,
+        priors: Sequence[float] | None = None,
+        seeds: int | None = None,
+        max_epochs: int | None = None,
+    ) -> "Plan":
+        """The same plan on other data sets, methods, priors, seeds or epochs; what is not given stays."""
+        given: dict[str, Any] = {
+            "datasets": tuple(datasets) if datasets else None,
+            "methods": tuple(methods) if methods else None,
+            "extra": () if methods else None,
+            "priors": tuple(priors) if priors else None,
+            "seeds": seeds,
+            "max_epochs": max_epochs,
+        }
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def and_methods(self, methods: Sequence[str]) -> "Plan":
+        """The same plan with these methods after its own."""
+        return replace(self, methods=tuple(dict.fromkeys((*self.methods, *methods))))
+
+
+_BY_PRIOR = "Average test AUC by prior"
+
+PLANS: dict[str, Plan] = {
+    plan.name: plan
+    for plan in (
+        Plan("table1", "Average test AUC over priors, label frequency 0.1", "Table 1"),
+        Plan("table1-std", "Average test AUC with standard deviations", "App. F.11", "spread"),
+        Plan("table-human", "Average test AUC with confidence from annotators", "Table 2", datasets=HUMAN),
+        Plan("c005", "Average test AUC, label frequency 0.05", "App. F.2", label_freq=0.05),
+        Plan("c015", "Average test AUC, label frequency 0.15", "App. F.2", label_freq=0.15),
+        Plan(
+            "confidence-bias",
+            "Average test AUC where labels prefer confident positives",
+            "App. F.4",
+            base={"selection": "confidence"},
+        ),
+        Plan("times", "Training time in seconds", "App. F.5", "times", datasets=("mnist",)),
+        Plan("lbe", "Comparison with LBE", "App. F.6", methods=("conf-auc", "lbe")),
+        Plan(
+            "noisy-confidence",
+            "Average test AUC with Gaussian noise on confidence",
+            "App. F.8",
+            "variants",
+            methods=("conf-auc",),
+            variants={"confidence_noise": NOISE},
+            extra=("no-conf",),
+        ),
+        Plan(
+            "clipping",
+            "Average test AUC by the least labeling probability",
+            "App. F.9",
+            "variants",
+            methods=("conf-auc",),
+            variants={"clip": CLIPS},
+        ),
+        Plan(
+            "noisy-labeling",
+            "Average test AUC with Gaussian noise on the labeling probability",
+            "App. F.10",
+            "variants",
+            methods=("conf-auc",),
+            variants={"labeling_noise": NOISE},
+        ),
+        Plan("prior", f"{_BY_PRIOR}, label frequency 0.1", "App. F.1, first figure", "curve", axis="prior"),
+        Plan(
+            "prior-fixed-labeled",
+            f"{_BY_PRIOR}, the number of labeled instances fixed",
+            "App. F.1, second figure",
+            "curve",
+            fixed_share=FIXED_SHARE,
+            axis="prior",
+        ),
+        Plan(
+            "transform-power",
+            "Average test AUC with confidence transformed by r^k",
+            "Sec. 5.3 and App. F.7, first figure",
+            "curve",
+            methods=("conf-auc", "pconf"),
+            variants={"power": POWERS},
+            extra=("no-conf",),
+            axis="power",
+        ),
+        Plan(
+            "transform-odds",
+            "Average test AUC with confidence transformed by r^k / (r^k + (1 - r)^k)",
+            "App. F.7, second figure",
+            "curve",
+            methods=("conf-auc", "pconf"),
+            variants={"power": POWERS},
+            extra=("no-conf",),
+            base={"transform": "odds"},
+            axis="power",
+        ),
+        Plan(
+            "weights",
+            "Weights of labeled instances",
+            "App. F.3",
+            "weights",
+            datasets=("mnist",),
+            methods=("conf-auc",),
+            priors=(0.2,),
+            base={"clip": CLIP},
+        ),
+    )
+}

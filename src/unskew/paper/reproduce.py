@@ -1,0 +1,136 @@
+"""From the name of a plan to its rows: what a request means, and whether it can be carried out, is settled first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unskew._support.text import Table
+from unskew.datasets import describe, fetch
+from unskew.errors import DataMissing, closest_name
+from unskew.paper.own_files import import_files
+from unskew.paper.plans import PLANS, Plan
+from unskew.paper.runner import Outcome, Say, run_plan
+
+
+@dataclass(frozen=True)
+class Request:
+    """What of a plan is wanted; what is None or empty is as in the plan.
+
+    Attributes
+    ----------
+    plan : str
+    datasets, methods : sequences of str
+    priors : sequence of float
+    seeds, epochs : int or None
+        First seeds, and most epochs.
+    jobs : int
+        Processes.
+    folder : Path
+        Where rows and tables go.
+    imports : sequence of Path
+        Python files with methods or data sets of the user's own. Without `methods`, their methods join the plan's.
+    """
+
+    plan: str
+    datasets: Sequence[str] = ()
+    methods: Sequence[str] = ()
+    priors: Sequence[float] = ()
+    seeds: int | None = None
+    epochs: int | None = None
+    jobs: int = 1
+    folder: Path = Path("results")
+    imports: Sequence[Path] = ()
+
+
+def reproduce(request: Request, say: Say) -> tuple[Plan, Outcome]:
+    """Carry out a request; returns the plan as it was carried out, and what became of it.
+
+    `say` is told what a user should know before the runs begin: data sets that are missing, and runs to do.
+    """
+    plan = wanted_plan(request, say)
+    return plan, run_plan(plan, request.folder, jobs=request.jobs, imports=request.imports, say=say)
+
+
+def wanted_plan(request: Request, say: Say) -> Plan:
+    """The plan of a request, checked, on data sets that are there."""
+    imported = import_files(request.imports)
+    plan = plan_named(request.plan)
+    _check_numbers(request)
+    _check_methods(request.methods)
+    datasets = request.datasets or plan.datasets
+    present = [_present_dataset(name, say, may_be_missing=not request.datasets) for name in datasets]
+    found = list(dict.fromkeys(name for name in present if name is not None))
+    if not found:
+        raise DataMissing(
+            f"none of the data sets of {plan.name} is there: {', '.join(datasets)}. `unskew datasets` says which files "
+            "are wanted and where from; --dataset digits needs none."
+        )
+    if not request.methods:
+        plan = _with_methods(plan, imported, say)
+    return plan.only(
+        datasets=found,
+        methods=request.methods,
+        priors=request.priors,
+        seeds=request.seeds,
+        max_epochs=request.epochs,
+    )
+
+
+def _with_methods(plan: Plan, imported: Sequence[str], say: Say) -> Plan:
+    """The plan with the methods of imported files after its own: who imports a method wants to see it."""
+    if imported and plan.show == "weights":
+        say(f"{', '.join(imported)} is left out: {plan.name} shows the weights of the paper's method alone")
+        return plan
+    return plan.and_methods(imported)
+
+
+def plan_named(name: str) -> Plan:
+    """The plan of that name."""
+    if name not in PLANS:
+        raise ValueError(f"there is no plan {name!r}, only {', '.join(PLANS)}.{closest_name(name, PLANS)}")
+    return PLANS[name]
+
+
+def plans_table() -> Table:
+    """All plans with their sizes."""
+    header = ("plan", "in the paper", "what", "data sets", "runs", "draws")
+    rows = []
+    for plan in PLANS.values():
+        settings = plan.settings()
+        draws = len({setting.split for setting in settings})
+        title = (plan.name, plan.source, plan.title, ", ".join(plan.datasets))
+        rows.append((*title, str(len(settings)), str(draws)))
+    return Table(header, tuple(rows))
+
+
+def _check_numbers(request: Request) -> None:
+    for name in ("seeds", "epochs", "jobs"):
+        value = getattr(request, name)
+        if value is not None and value < 1:
+            raise ValueError(f"--{name} must be at least 1, but it is {value}.")
+    for prior in request.priors:
+        if not 0 < prior < 1:
+            raise ValueError(f"--prior must lie between 0 and 1, but it is {prior:g}.")
+
+
+def _check_methods(names: Sequence[str]) -> None:
+    from unskew.rankers import method_card
+
+    for name in names:
+        method_card(name)
+
+
+def _present_dataset(name: str, say: Say, *, may_be_missing: bool) -> str | None:
+    """The data set, or its stand-in if that is there and this is not; None if it may be missing and is."""
+    try:
+        fetch(name)
+    except DataMissing as error:
+        stand_in = describe(name).stand_in
+        if stand_in is not None and describe(stand_in).present:
+            say(f"{name} is missing; {stand_in} takes its place, under its own name")
+            return stand_in
+        if not may_be_missing:
+            raise
+        say(f"{name} is left out: {error}")
+        return None
+    return name

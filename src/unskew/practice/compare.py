@@ -1,0 +1,240 @@
+"""Which method for this table? All of them, by cross-validation on the biased labels alone."""
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from unskew._support.progress import progress_bar
+from unskew.errors import NoEstimateWarning, TooFewLabeled
+from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling, sar_auc
+from unskew.metrics.paired import PairedDifference, paired_difference
+from unskew.objectives.weights import CLIP
+from unskew.practice.fit import LEAST_IN_FOLD, Training, folds_for
+from unskew.practice.labeled_table import LabeledTable
+from unskew.practice.notes import OF_PARTS, told_once
+from unskew.practice.report.comparison_page import Compared, recommend
+from unskew.rankers import method_card, methods
+
+NEAR = 0.02
+"""A recommendation within so much of the best true AUC counts as right."""
+RESAMPLES = 200
+LEVEL = 0.95
+"""Share of tables in which the intervals of all differences from the recommended method hold together."""
+PREFERRED = "conf-auc"
+"""Recommended where these data cannot tell it from the best."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods by their estimated AUC, the best first.
+
+    Attributes
+    ----------
+    compared : tuple of Compared
+    recommended, reason : str
+    right : str or None
+        Where the truth is known, how good the recommendation was.
+    right_share : float or None
+        Share of resampled tables in which it would have been within 0.02 of the best.
+    difference_level : float
+        Level of the interval of each difference, corrected for the number of methods.
+    """
+
+    compared: tuple[Compared, ...]
+    recommended: str
+    reason: str
+    right: str | None
+    right_share: float | None
+    difference_level: float
+
+
+def compare_table(
+    table: LabeledTable,
+    training: Training,
+    names: Sequence[str] = (),
+    *,
+    n_folds: int | None = None,
+    truth: np.ndarray | None = None,
+    verbose: bool = True,
+) -> Comparison:
+    """Cross-validate methods on the same folds and judge them by the same labeling probability.
+
+    Parameters
+    ----------
+    table : LabeledTable
+        With confidence.
+    training : Training
+    names : sequence of str
+        Methods; all, if empty.
+    n_folds : int, optional
+        See `check_folds`.
+    truth : int array of shape (n,), optional
+        True classes, to see how good the recommendation is; no method sees them.
+    verbose : bool
+        Show progress bars, on a terminal.
+    """
+    names = tuple(dict.fromkeys(names)) or methods()
+    folds = check_folds(table, n_folds)
+    # The same folds and the same forest for all: what it says of each row is asked once, and counts for no method.
+    with progress_bar("estimating how likely rows are labeled", 1, shown=verbose) as step:
+        labeling_prob = out_of_fold_labeling(table.X, table.y, n_folds=folds, random_state=training.seed)
+        step()
+    honest: dict[str, OutOfFold] = {}
+    seconds: dict[str, float] = {}
+    with told_once(OF_PARTS):
+        for name in names:
+            start = time.perf_counter()
+            honest[name] = out_of_fold(
+                training.ranker(len(table.y), name),
+                table.X,
+                table.y,
+                table.confidence,
+                labeling_prob=labeling_prob,
+                n_folds=folds,
+                random_state=training.seed,
+                verbose=verbose,
+            )
+            seconds[name] = time.perf_counter() - start
+    return judge(table, honest, seconds, truth)
+
+
+def check_folds(table: LabeledTable, asked: int | None) -> int:
+    """Parts for cross-validation, as many as asked for or as suit the table; each has two rows of either kind."""
+    n_labeled, n_rows = int(table.y.sum()), len(table.y)
+    most = min(n_labeled, n_rows - n_labeled) // LEAST_IN_FOLD
+    each = f"each part must have at least {LEAST_IN_FOLD} labeled rows and {LEAST_IN_FOLD} others"
+    if most < 2:
+        raise TooFewLabeled(
+            f"{table.path}: to compare by cross-validation, {each}, and there must be 2 parts, but of {n_rows:,} rows "
+            f"{n_labeled:,} are labeled. Label more, or add rows."
+        )
+    if asked is not None and not 2 <= asked <= most:
+        raise ValueError(
+            f"--folds must lie between 2 and {most} for {table.path}, because {each} and {n_labeled:,} of {n_rows:,} "
+            f"rows are labeled, but it is {asked}. Leave it out for {folds_for(table.y)}."
+        )
+    return folds_for(table.y) if asked is None else asked
+
+
+def judge(
+    table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, float], truth: np.ndarray | None
+) -> Comparison:
+    """Rank methods by what models that did not see a row said of it."""
+    with _impossible_kept_quiet():
+        estimates = {
+            name: sar_auc(table.y, each.score, table.confidence, each.labeling_prob, clip=CLIP)
+            for name, each in honest.items()
+        }
+        chosen = choose(estimates, honest, table.y, table.confidence)
+        differences = {
+            name: _difference(honest[name], honest[chosen], table.y, table.confidence, level_for(len(honest)))
+            for name in honest
+            if name != chosen
+        }
+    compared = []
+    for name in sorted(honest, key=lambda name: -estimates[name].unclipped):
+        _, low, high = differences.get(name, (None, None, None))
+        compared.append(
+            Compared(
+                name=name,
+                table_name=method_card(name).table_name,
+                auc=estimates[name].auc,
+                low=estimates[name].low,
+                high=estimates[name].high,
+                prior=estimates[name].prior,
+                seconds=seconds[name],
+                true_auc=None if truth is None else float(auc(truth, honest[name].score)),
+                difference_low=low,
+                difference_high=high,
+            )
+        )
+    recommended, reason = recommend(compared)
+    level = level_for(len(honest))
+    if truth is None:
+        return Comparison(tuple(compared), recommended, reason, None, None, level)
+    share = _right_share(table, honest, truth)
+    return Comparison(tuple(compared), recommended, reason, _how_right(compared, recommended, share), share, level)
+
+
+def choose(
+    estimates: Mapping[str, SarAUC], honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None
+) -> str:
+    """The highest estimate; but the paper's method, if the data cannot tell it from that one.
+
+    Estimates of few labels are close together, and the highest of many is often so by chance. The method whose ranking
+    is right under the weakest assumption then is the better bet.
+    """
+    best = max(estimates, key=lambda name: estimates[name].unclipped)
+    if best == PREFERRED or PREFERRED not in honest or not np.isfinite(estimates[best].unclipped):
+        return best
+    if estimates[best].low <= 0.5 <= estimates[best].high:  # not even told from chance
+        return PREFERRED
+    found = _difference(honest[PREFERRED], honest[best], y, confidence, level_for(len(honest)))
+    return PREFERRED if found.high >= 0 else best
+
+
+def level_for(n_methods: int) -> float:
+    """Level of the interval of one difference, so that all of them hold together (Bonferroni).
+
+    Examples
+    --------
+    >>> [round(level_for(n), 3) for n in (1, 2, 11)]
+    [0.95, 0.95, 0.995]
+    """
+    return 1 - (1 - LEVEL) / max(1, n_methods - 1)
+
+
+def _difference(
+    first: OutOfFold, second: OutOfFold, y: np.ndarray, confidence: np.ndarray | None, level: float
+) -> PairedDifference:
+    return paired_difference(y, first.score, second.score, confidence, second.labeling_prob, CLIP, level=level)
+
+
+@contextmanager
+def _impossible_kept_quiet() -> Iterator[None]:
+    """Drop the warning that no AUC can be told: the reason of the recommendation tells it, once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoEstimateWarning)
+        yield
+
+
+def _how_right(compared: list[Compared], recommended: str, share: float | None) -> str:
+    true = {each.name: each.true_auc or 0.0 for each in compared}
+    best = max(true, key=lambda name: true[name])
+    text = (
+        f"By the true classes, {best} is the best with an AUC of {true[best]:.3f}, and the recommended {recommended} "
+        f"has {true[recommended]:.3f}."
+    )
+    if share is None:
+        return text
+    return (
+        f"{text} In {100 * share:.0f} % of {RESAMPLES} resampled tables the recommendation would have been within "
+        f"{NEAR:g} of the best."
+    )
+
+
+def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.ndarray) -> float | None:
+    """Share of bootstrap samples of the rows in which the highest estimate is near the best true AUC."""
+    assert table.confidence is not None
+    rng = np.random.RandomState(0)
+    right = []
+    for _ in range(RESAMPLES):
+        rows = rng.randint(len(truth), size=len(truth))
+        if table.y[rows].sum() < 2 or len(set(truth[rows])) < 2:
+            continue
+        parts = table.y[rows], table.confidence[rows]
+        with _impossible_kept_quiet():
+            estimates = {
+                name: sar_auc(parts[0], each.score[rows], parts[1], each.labeling_prob[rows], clip=CLIP)
+                for name, each in honest.items()
+            }
+        true = {name: float(auc(truth[rows], each.score[rows])) for name, each in honest.items()}
+        if all(np.isfinite(each.unclipped) for each in estimates.values()):
+            sample = {name: OutOfFold(each.score[rows], each.labeling_prob[rows]) for name, each in honest.items()}
+            chosen = choose(estimates, sample, *parts)
+            right.append(true[chosen] >= max(true.values()) - NEAR)
+    return float(np.mean(right)) if right else None

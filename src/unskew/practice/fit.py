@@ -1,0 +1,203 @@
+"""From a labeled table to a model with an honest estimate of how good it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from unskew.metrics import out_of_fold
+from unskew.metrics.diagnostics import Unit
+from unskew.metrics.evidence import Evidence, gather_evidence
+from unskew.practice.labeled_table import LabeledTable
+from unskew.practice.model import Source, TableModel
+from unskew.practice.notes import OF_PARTS, of_a_fit, told_once
+from unskew.rankers import Ranker, make, method_card
+from unskew.tables import Column, Schema
+
+FOLDS = 5
+LEAST_IN_FOLD = 2
+"""Labeled rows, and others, in each fold."""
+LEAST_LABELED = 2 * LEAST_IN_FOLD
+"""Labeled rows without which nothing can be cross-validated."""
+STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH = 8, 64, 1024
+STEPS, LEAST_EPOCHS, MOST_EPOCHS = 20_000, 5, 200
+"""Steps after which a large table has taught what it has to teach, about, and the epochs that this may mean."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a ranker is trained from a table; the defaults suit a few hundred rows as well as millions.
+
+    Attributes
+    ----------
+    method : str
+    seed : int
+    epochs : int or None
+        At most so many; None takes 200 for tables of usual size and fewer for very large ones.
+    learning_rate, network
+        As for every method.
+    prior : float or None
+        Share of positives, where it is known.
+    """
+
+    method: str = "conf-auc"
+    seed: int = 0
+    epochs: int | None = None
+    learning_rate: float = 3e-4
+    network: str = "mlp"
+    prior: float | None = None
+
+    def check(self, *, has_confidence: bool, names: Sequence[str] = ()) -> None:
+        """Refuse what cannot be carried out, before any file is read."""
+        if self.epochs is not None and self.epochs < 1:
+            raise ValueError(f"--epochs must be at least 1, but it is {self.epochs}.")
+        if self.prior is not None and not 0 < self.prior < 1:
+            raise ValueError(
+                f"--prior must lie between 0 and 1, because it is a share of the rows, but it is {self.prior:g}. Leave "
+                "it out if it is not known."
+            )
+        for name in names or (self.method,):
+            if "prior" in method_card(name).needs and self.prior is None and not has_confidence:
+                raise ValueError(
+                    f"{name} must know the share of positives, or estimate it from the confidence, but neither was "
+                    "given. Give --prior SHARE or --confidence COLUMN."
+                )
+            self.ranker(LARGEST_BATCH, name).check_request(np.ones(1) if has_confidence else None)
+
+    def ranker(self, n_rows: int, method: str | None = None, **options: Any) -> Ranker:
+        """An unfitted ranker for a table of so many rows."""
+        return make(
+            self.method if method is None else method,
+            network=self.network,
+            max_epochs=epochs_for(n_rows) if self.epochs is None else self.epochs,
+            learning_rate=self.learning_rate,
+            batch_size=batch_size_for(n_rows),
+            prior=self.prior,
+            random_state=self.seed,
+            **options,
+        )
+
+
+def batch_size_for(n_rows: int) -> int:
+    """Rows per step: small tables get enough steps in an epoch to learn from, large ones the paper's batches."""
+    return int(np.clip(n_rows // STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH))
+
+
+def epochs_for(n_rows: int) -> int:
+    """Passes over the rows: the paper's number, but for tables of which each pass is many steps."""
+    steps = -(-n_rows // batch_size_for(n_rows))
+    return int(np.clip(STEPS // steps, LEAST_EPOCHS, MOST_EPOCHS))
+
+
+def folds_for(y: np.ndarray) -> int:
+    """Folds that leave two labeled rows, and two others, in each; below two there is nothing to cross-validate."""
+    n_labeled = int(np.sum(y))
+    return min(FOLDS, n_labeled // LEAST_IN_FOLD, (len(y) - n_labeled) // LEAST_IN_FOLD)
+
+
+def fit_table(
+    table: LabeledTable,
+    training: Training,
+    *,
+    validation: LabeledTable | None = None,
+    estimate: bool = True,
+    verbose: bool = True,
+) -> TableModel:
+    """Fit on all rows, and judge by cross-validation on the same rows.
+
+    Parameters
+    ----------
+    table : LabeledTable
+    training : Training
+    validation : LabeledTable, optional
+        Rows that choose the epoch; else some are held out.
+    estimate : bool
+        Whether to cross-validate at all.
+    verbose : bool
+        Show progress bars, on a terminal.
+    """
+    ranker = training.ranker(len(table.y), verbose=verbose)
+    held_out = None
+    if validation is not None:
+        held_out = validation.X, validation.y, validation.confidence
+    _require_room_for_labeled(table, training.prior)
+    with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
+        ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
+    evidence = _evidence(table, ranker, training, verbose) if estimate else None
+    return TableModel(ranker, table.schema, table.encoder, source_of(table, validation), evidence)
+
+
+def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:
+    """Where what is made from a table today comes from."""
+    return Source(
+        file=table.path.name,
+        label=table.label,
+        confidence=table.confidence_column,
+        excluded=tuple(table.excluded),
+        n_rows=len(table.y),
+        n_labeled=int(table.y.sum()),
+        made=Source.today(),
+        validation_file=None if validation is None else validation.path.name,
+        n_validation_rows=None if validation is None else len(validation.y),
+    )
+
+
+def _require_room_for_labeled(table: LabeledTable, prior: float | None) -> None:
+    """Refuse a prior below the share of labeled rows."""
+    share = float(np.mean(table.y))
+    if prior is not None and prior < share:
+        raise ValueError(
+            f"--prior must be at least the share of labeled rows, which are all positives, and that is {share:.4g} in "
+            f"{table.path}, but it is {prior:g}. Give a larger one, or leave it out."
+        )
+
+
+def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: bool) -> Evidence | None:
+    n_folds = folds_for(table.y)
+    if table.confidence is None or n_folds < 2:
+        return None
+    with told_once(OF_PARTS):
+        honest = out_of_fold(
+            clone(ranker).set_params(verbose=False),
+            table.X,
+            table.y,
+            table.confidence,
+            n_folds=n_folds,
+            random_state=training.seed,
+            verbose=verbose,
+        )
+    return gather_evidence(
+        y=table.y,
+        score=honest.score,
+        confidence=table.confidence,
+        labeling_prob=honest.labeling_prob,
+        clip=ranker.clip,
+        scenario=ranker.scenario,
+        X=table.X,
+        feature_names=table.encoder.feature_names,
+        feature_columns=table.encoder.feature_columns,
+        feature_units=feature_units(table.schema),
+        ranker=ranker,
+        prior=ranker.prior,
+    )
+
+
+def feature_units(schema: Schema) -> list[Unit]:
+    """How each feature reads in the table itself: numbers and dates were standardized, the rest are shares."""
+    units = []
+    for column in schema.columns:
+        units += [Unit("share")] * len(column.categories)
+        if column.low < column.high:
+            unit = _unit_of_values(column)
+            units.append(replace(unit, absent=len(units) + 1) if column.n_missing else unit)
+        if column.n_missing:
+            units.append(Unit("share"))
+    return units
+
+
+def _unit_of_values(column: Column) -> Unit:
+    if column.kind == "boolean":
+        return Unit("share")
+    return Unit("date" if column.kind == "date" else "number", column.mean, column.std)

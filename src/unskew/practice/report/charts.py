@@ -1,0 +1,95 @@
+"""The charts of a model's page, from its evidence."""
+
+import numpy as np
+
+from unskew.metrics.evidence import Curve, Evidence, Histogram, Training
+from unskew.practice.report.svg import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Axis,
+    Plot,
+    log_axis,
+    nice_axis,
+    unit_axis,
+)
+from unskew.practice.report.words import plural, short
+
+_PLACES = f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-top="{TOP}" data-bottom="{HEIGHT - BOTTOM}"'
+"""Where 0 and 1 lie, for the script that moves the mark."""
+MOST_EPOCHS = 300
+
+
+def roc_chart(curve: Curve, chosen: int) -> str:
+    """ROC curve with a mark at the chosen threshold."""
+    plot = Plot(unit_axis("false positive rate"), unit_axis("recall (true positive rate)"))
+    points = list(zip(curve.fpr, curve.tpr, strict=True))
+    marks = [
+        plot.area(points, "first"),
+        plot.line([(0, 0), (1, 1)], "chance"),
+        plot.line(points, "first"),
+        plot.dot(*points[chosen], "chosen"),
+    ]
+    label = "ROC curve estimated without negatives: recall over false positive rate"
+    return plot.svg(marks, label, f' id="roc" data-across="fpr" data-up="tpr"{_PLACES}')
+
+
+def precision_chart(curve: Curve, chosen: int, prior: float, first: int = 1) -> str:
+    """Precision over recall from the `first` threshold on, with a mark at the chosen one."""
+    plot = Plot(unit_axis("recall"), unit_axis("precision"))
+    points = list(zip(curve.tpr, curve.precision, strict=True))
+    marks = [
+        plot.line([(0, prior), (1, prior)], "chance"),
+        plot.line(points[first:], "first"),
+        plot.dot(*points[chosen], "chosen"),
+    ]
+    label = "Precision over recall, estimated without negatives"
+    return plot.svg(marks, label, f' id="precision-recall" data-across="tpr" data-up="precision"{_PLACES}')
+
+
+def weight_chart(evidence: Evidence) -> str:
+    """How the weights of the labeled rows are spread, on a logarithmic axis."""
+    weights = np.array(evidence.weights)
+    positive = weights[weights > 0]
+    low, high = positive.min() / 1.05, positive.max() * 1.05
+    edges = np.geomspace(low, high, 21)
+    share = np.histogram(positive, edges)[0] / len(weights)
+    across = log_axis(low, high, "weight of a labeled row")
+    return _bars(share, edges, across, "share of labeled rows", "Histogram of the weights", is_share=True)
+
+
+def histogram_chart(histogram: Histogram, title: str) -> str:
+    """Counts of labeled rows over a value between 0 and (mostly) 1."""
+    edges = np.array(histogram.edges)
+    across = nice_axis(0, edges[-1], title)
+    return _bars(np.array(histogram.counts), edges, across, "labeled rows", f"Histogram: {title}", is_share=False)
+
+
+def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label: str, *, is_share: bool) -> str:
+    up = nice_axis(0, float(height.max()), title, count=4)
+    if is_share:
+        up = Axis(up.low, up.high, up.title, up.ticks, lambda value: f"{100 * value:.3g} %")
+    plot = Plot(across, up)
+    bars = []
+    for start, end, each in zip(edges[:-1], edges[1:], height, strict=True):
+        amount = f"{100 * each:.1f} % of the labeled rows" if is_share else plural(int(each), "labeled row")
+        bars.append(plot.bar(start, end, float(each), f"{short(start)} to {short(end)}: {amount}"))
+    return plot.svg(bars, label)
+
+
+def training_chart(training: Training, label: str) -> str:
+    """Training and validation risk by epoch, counted from 1, and the epoch that was kept."""
+    rows = [row for row in training.history if row.train_risk is not None or row.validation_risk is not None]
+    step = max(1, -(-len(rows) // MOST_EPOCHS))
+    shown = [row for place, row in enumerate(rows) if place % step == 0 or row.epoch == training.best_epoch]
+    train = [(row.epoch + 1, row.train_risk) for row in shown if row.train_risk is not None]
+    held_out = [(row.epoch + 1, row.validation_risk) for row in shown if row.validation_risk is not None]
+    risks = [risk for _, risk in train + held_out]
+    epochs = [row.epoch + 1 for row in shown]
+    plot = Plot(nice_axis(min(epochs), max(epochs), "epoch"), nice_axis(min(risks), max(risks), "risk"))
+    best = [point for point in held_out if point[0] == training.best_epoch + 1]
+    marks = [plot.line(train, "second"), plot.line(held_out, "first"), *(plot.dot(*point, "kept") for point in best)]
+    return plot.svg(marks, label)

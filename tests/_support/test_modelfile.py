@@ -1,0 +1,399 @@
+"""The model file: scores come back bit by bit, damage is told, nothing in it runs."""
+
+import hashlib
+import json
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save as torch_arrays
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from torch import nn
+
+import unskew
+from quick_fits import QUICK
+from unskew._support import modelfile
+from unskew._version import __version__
+from unskew.errors import LabelingNotSavedWarning, ModelFileError
+
+
+def fitted(data, name="conf-auc", **parameters):
+    ranker = unskew.make(name, **{**QUICK, **parameters})
+    return ranker.fit(data.X, data.labeled, confidence=data.confidence)
+
+
+@pytest.mark.parametrize("name", unskew.methods())
+@pytest.mark.parametrize("parameters", [{"network": "mlp"}, {"network": "kernel", "crossfit": 2}])
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")  # cross-fitted with nine labeled instances
+def test_saved_and_loaded_bit_by_bit(name, parameters, toy_data, tmp_path):
+    ranker = fitted(toy_data, name, **parameters)
+    ranker.save(tmp_path / "model.unskew")
+    loaded = unskew.load(tmp_path / "model.unskew")
+    assert type(loaded) is type(ranker)
+    assert loaded.get_params() == ranker.get_params()
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    np.testing.assert_array_equal(loaded.predict(toy_data.X), ranker.predict(toy_data.X))
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+    shared = ("threshold_", "prior_", "label_freq_", "training_summary_", "input_shape_", "n_features_in_")
+    for attribute in shared:
+        assert getattr(loaded, attribute) == getattr(ranker, attribute)
+    assert loaded.history_ == ranker.history_
+    assert loaded.best_epoch_ == ranker.best_epoch_
+
+
+def test_images_names_and_two_samples_come_back(tmp_path, toy_data):
+    import pandas as pd
+
+    frame = pd.DataFrame(toy_data.X, columns=["left", "right"])
+    ranker = unskew.make("no-conf", scenario="two-sample", **QUICK).fit(frame, toy_data.labeled)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    assert list(loaded.feature_names_in_) == ["left", "right"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        loaded.predict(frame.rename(columns={"left": "other"}))
+    rng = np.random.RandomState(0)
+    images, y = rng.uniform(size=(40, 1, 16, 16)), np.repeat([1, 0], [10, 30])
+    ranker = unskew.make("no-conf", network="cnn", max_epochs=1, random_state=0).fit(images, y)
+    ranker.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        unskew.load(tmp_path / "model").decision_function(images), ranker.decision_function(images)
+    )
+
+
+def test_a_users_network_needs_its_callable(toy_data, tmp_path):
+    def network(shape):
+        return nn.Linear(shape[0], 1)
+
+    ranker = fitted(toy_data, network=network)
+    ranker.save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match=r"holds no code. Pass the same callable: unskew.load\(path, network="):
+        unskew.load(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=network)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    fitted(toy_data).save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"says itself what its network is"):
+        unskew.load(tmp_path / "model", network=network)
+
+
+def test_a_classifier_as_labeling_model_is_left_out_and_told(toy_data, tmp_path):
+    ranker = fitted(toy_data, labeling=LogisticRegression())
+    with pytest.warns(LabelingNotSavedWarning, match="without its labeling model, a LogisticRegression"):
+        ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    assert not hasattr(loaded, "labeling_")
+    with pytest.raises(AttributeError, match="has no labeling model"):
+        loaded.labeling_prob(toy_data.X)
+    with pytest.raises(ValueError, match="scores by its labeling model, a LogisticRegression, and only networks"):
+        fitted(toy_data, "ntc", labeling=LogisticRegression()).save(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_lent_network_of_another_kind_comes_back(toy_data, tmp_path):
+    lent = fitted(toy_data, "ntc", network="linear")
+    ranker = fitted(toy_data, network="mlp", labeling=lent)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+
+
+def test_a_lent_network_of_another_callable_is_left_out_and_told(toy_data, tmp_path):
+    def tanh(shape):
+        return nn.Sequential(nn.Linear(shape[0], 3), nn.Tanh(), nn.Linear(3, 1))
+
+    def relu(shape):
+        return nn.Sequential(nn.Linear(shape[0], 3), nn.ReLU(), nn.Linear(3, 1))
+
+    lent = fitted(toy_data, "ntc", network=tanh)
+    for network, given in ((relu, {"network": relu}), ("mlp", {})):
+        ranker = fitted(toy_data, network=network, labeling=lent)
+        with pytest.warns(LabelingNotSavedWarning, match="a network that another callable made than the ranker's own"):
+            ranker.save(tmp_path / "model")
+        loaded = unskew.load(tmp_path / "model", **given)
+        np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+        assert not hasattr(loaded, "labeling_")
+    with pytest.raises(ValueError, match="scores by its labeling model, a network that another callable made"):
+        fitted(toy_data, "pg", network=relu, labeling=lent).save(tmp_path / "other")
+    same = fitted(toy_data, network=tanh, labeling=lent)
+    same.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=tanh)
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), same.labeling_prob(toy_data.X))
+
+
+def test_a_network_lent_by_a_ranker_of_images_comes_back(tmp_path):
+    images, y = np.random.RandomState(0).uniform(size=(40, 1, 4, 4)), np.repeat([1, 0], [10, 30])
+    quick = {"network": "mlp", "max_epochs": 1, "random_state": 0}
+    lent = unskew.make("ntc", **quick).fit(images, y).labeling_
+    ranker = unskew.make("no-conf", labeling=lent, **quick).fit(images.reshape(40, 16), y)
+    ranker.save(tmp_path / "model")
+    loaded, rows = unskew.load(tmp_path / "model"), images.reshape(40, 16)
+    np.testing.assert_array_equal(loaded.labeling_prob(rows), ranker.labeling_prob(rows))
+    assert loaded.labeling_.input_shape == (1, 4, 4)
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+@pytest.mark.parametrize("name", ["no-conf", "ntc", "lbe"])
+def test_networks_are_lent_between_tables_and_images(name, sparse_rows, tmp_path):
+    images, y = np.random.RandomState(0).uniform(size=(40, 1, 16, 16)), np.repeat([1, 0], [10, 30])
+    flat = sparse.csr_matrix(images.reshape(40, 256)) if sparse_rows else images.reshape(40, 256)
+    quick = {"max_epochs": 1, "random_state": 0}
+    for kind, own, others in (("mlp", flat, images), ("cnn", images, flat)):
+        lender = unskew.make("ntc", network=kind, **quick).fit(own, y)
+        ranker = unskew.make(name, labeling=lender, network="mlp", **quick).fit(others, y)
+        np.testing.assert_array_equal(ranker.labeling_prob(others), lender.labeling_prob(own))
+        ranker.save(tmp_path / "model")
+        loaded = unskew.load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.labeling_prob(others), lender.labeling_prob(own))
+        np.testing.assert_array_equal(loaded.decision_function(others), ranker.decision_function(others))
+
+
+class StandardizedRows(nn.Module):
+    """A linear score of what is left of a row without its mean and scale: of zeros nothing is."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.linear = nn.Linear(shape[0], 1)
+        self.register_buffer("mask", torch.full((shape[0],), -torch.inf))
+
+    def forward(self, x):
+        return self.linear((x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True))
+
+
+@pytest.mark.parametrize("name", ["conf-auc", "pg", "lbe"])
+@pytest.mark.parametrize("crossfit", [0, 2])
+def test_a_users_network_that_knows_no_score_of_zeros_comes_back(name, crossfit, toy_data, tmp_path):
+    ranker = fitted(toy_data, name, network=StandardizedRows, crossfit=crossfit)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=StandardizedRows)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+    model = modelfile.read_model_file(tmp_path / "model")
+    for prefix in {array.split(".")[0] for array in model.arrays}:
+        arrays = model.arrays | {f"{prefix}.linear.bias": np.array([np.nan], dtype=np.float32)}
+        modelfile.write_model_file(tmp_path / "wrong", modelfile.ModelFile(model.header, arrays))
+        with pytest.raises(ModelFileError, match="weights of its network must be finite, but some of 'linear.bias'"):
+            unskew.load(tmp_path / "wrong", network=StandardizedRows)
+    model.header["numbers"]["threshold_"] = None
+    modelfile.write_model_file(tmp_path / "wrong", model)
+    with pytest.raises(ModelFileError, match="all of this must be finite: {'threshold': nan}"):
+        unskew.load(tmp_path / "wrong", network=StandardizedRows)
+
+
+def test_counters_of_a_network_come_back(toy_data, tmp_path):
+    def network(shape):
+        return nn.Sequential(nn.BatchNorm1d(shape[0]), nn.Linear(shape[0], 1))
+
+    ranker = fitted(toy_data, network=network)
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model", network=network)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    assert loaded.network_.state_dict()["0.num_batches_tracked"].shape == ()
+
+
+def test_the_wrong_callable_is_told(toy_data, tmp_path):
+    fitted(toy_data, network=lambda shape: nn.Linear(shape[0], 1)).save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="the weights in the file must be those of the network"):
+        unskew.load(tmp_path / "model", network=lambda shape: nn.Linear(7, 1))
+
+
+def test_the_header_says_what_the_model_is(toy_data, tmp_path):
+    fitted(toy_data).save(tmp_path / "model")
+    header = modelfile.read_model_file(tmp_path / "model").header
+    assert header["method"] == "conf-auc"
+    assert header["library_version"] == __version__
+    assert header["input_shape"] == [2]
+    assert header["training"]["n_labeled"] + header["training"]["n_validation_labeled"] == toy_data.labeled.sum()
+    assert len(header["history"]) == QUICK["max_epochs"]
+
+
+def test_a_callable_that_hands_out_one_module_gives_the_score_network_its_own_copy(toy_data, tmp_path):
+    module = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+    ranker = fitted(toy_data, network=lambda _shape: module)
+    ranker.save(tmp_path / "model")
+    state = torch.get_rng_state()
+    loaded = unskew.load(tmp_path / "model", network=lambda _shape: module)
+    assert torch.equal(torch.get_rng_state(), state)
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+    np.testing.assert_array_equal(loaded.labeling_prob(toy_data.X), ranker.labeling_prob(toy_data.X))
+
+
+@pytest.mark.parametrize(("network", "found"), [(nn.Linear(2, 1), "a module itself, a Linear"), (lambda _: 5, "is 5")])
+def test_a_network_that_is_no_function_of_the_shape_is_told(network, found, toy_data, tmp_path):
+    with pytest.raises(TypeError, match=f"takes the shape of one row and returns a torch module, but .*{found}"):
+        fitted(toy_data, network=network)
+    fitted(toy_data, network=lambda shape: nn.Linear(*shape, 1)).save(tmp_path / "model")
+    with pytest.raises(TypeError, match=found):
+        unskew.load(tmp_path / "model", network=network)
+
+
+def test_a_model_of_a_device_that_is_not_here_is_loaded_to_the_processor(toy_data, tmp_path):
+    ranker = fitted(toy_data)
+    ranker.save(tmp_path / "model")
+    model = modelfile.read_model_file(tmp_path / "model")
+    model.header["parameters"]["device"] = "xla:7"
+    modelfile.write_model_file(tmp_path / "model", model)
+    with pytest.warns(UserWarning, match="fitted on the device 'xla:7', which torch does not have here") as told:
+        loaded = unskew.load(tmp_path / "model")
+    assert told[0].filename == __file__
+    np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
+
+
+def entries(value, path=()):
+    """Where each entry of a header is, whatever it is in."""
+    items = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    for key, each in items:
+        yield (*path, key)
+        yield from entries(each, (*path, key))
+
+
+@pytest.mark.parametrize(("name", "custom"), [("conf-auc", False), ("npu", False), ("pg", False), ("conf-auc", True)])
+@pytest.mark.filterwarnings("ignore:the model was fitted on the device")
+def test_a_header_with_other_entries_is_told_or_read(name, custom, toy_data, tmp_path):
+    """No checksum helps against a file that was made wrong; no such file may end in an error about the library."""
+    own = {"network": lambda shape: nn.Linear(*shape, 1)} if custom else {}
+    fitted(toy_data, name, crossfit=2, **own).save(tmp_path / "model")
+    model, told = modelfile.read_model_file(tmp_path / "model"), 0
+    text = json.dumps(model.header)
+    for *above, key in list(entries(model.header)):
+        for wrong in ("left out", None, -1, 10**12, 0.5, "word", [], {}, [10**9], True):
+            header = json.loads(text)
+            inside = header
+            for step in above:
+                inside = inside[step]
+            inside[key] = wrong
+            if wrong == "left out":
+                del inside[key]
+            modelfile.write_model_file(tmp_path / "other", modelfile.ModelFile(header, model.arrays))
+            try:
+                loaded = unskew.load(tmp_path / "other", **own)
+            except ModelFileError:
+                told += 1
+            except ValueError as error:  # its header says that the network is none of the user's
+                if "leave out network=" not in str(error):
+                    raise
+            else:
+                loaded.predict(toy_data.X[:3])
+                assert not hasattr(loaded, "labeling_") or np.isfinite(loaded.labeling_prob(toy_data.X[:3])).all()
+    assert told > 100
+
+
+@pytest.mark.parametrize("header", [None, [], "conf-auc"])
+def test_a_header_that_is_no_object_is_told(header, tmp_path):
+    modelfile.write_model_file(tmp_path / "model", modelfile.ModelFile(header, {}))
+    with pytest.raises(ModelFileError, match="must say in its header what it holds, but that is a"):
+        unskew.load(tmp_path / "model")
+
+
+@pytest.fixture(scope="module")
+def whole_file(tmp_path_factory):
+    from unskew.datasets import toy
+
+    path = tmp_path_factory.mktemp("model") / "model.unskew"
+    fitted(toy.draw(100, random_state=0)).save(path)
+    return path.read_bytes()
+
+
+def damages(content, rng):
+    """200 damaged copies: flipped bits, changed bytes, truncations, tails, swaps; the first and last bytes too."""
+    size = len(content)
+    places = [0, 7, 8, 39, 40, 43, 44, 51, 52, size - 1, *rng.randint(0, size, 90)]
+    for place in places:
+        changed = bytearray(content)
+        changed[place] ^= 1 << rng.randint(8)
+        yield bytes(changed)
+    for length in [0, 1, 7, 8, 39, 40, 51, 52, size - 1, *rng.randint(1, size, 51)]:
+        yield content[:length]
+    for _ in range(20):
+        yield content + rng.bytes(rng.randint(1, 50))
+    for _ in range(20):
+        start, length = rng.randint(0, size - 60), rng.randint(1, 50)
+        yield (
+            content[:start] + bytes(length) + content[start + length :]
+            if any(content[start : start + length])
+            else (content[:start] + b"\1" * length + content[start + length :])
+        )
+
+
+def test_200_damaged_files_are_each_refused(whole_file, tmp_path):
+    path = tmp_path / "damaged.unskew"
+    count = 0
+    for damaged in damages(whole_file, np.random.RandomState(0)):
+        path.write_bytes(damaged)
+        with pytest.raises(ModelFileError, match=r"damaged\.unskew is (damaged|no model file of unskew)"):
+            unskew.load(path)
+        count += 1
+    assert count == 200
+    path.write_bytes(whole_file)
+    unskew.load(path)
+
+
+def test_another_format_and_another_method_are_told(whole_file, tmp_path, monkeypatch):
+    path = tmp_path / "model.unskew"
+    monkeypatch.setattr(modelfile, "FORMAT_VERSION", 2)
+    modelfile.write_model_file(path, modelfile.ModelFile({}, {}))
+    monkeypatch.undo()
+    with pytest.raises(ModelFileError, match="has model file format 2, and this version of unskew reads format 1"):
+        unskew.load(path)
+    header = {"method": "of-tomorrow", "library_version": "9.9"}
+    modelfile.write_model_file(path, modelfile.ModelFile(header, {}))
+    with pytest.raises(ModelFileError, match=r"method 'of-tomorrow', written by unskew 9\.9, which this version"):
+        unskew.load(path)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        (b"no arrays", "SafetensorError"),
+        (torch_arrays({"network.weight": torch.ones(2, dtype=torch.bfloat16)}), "KeyError: 'BF16'"),
+        (torch_arrays({"network.weight": torch.ones(2, dtype=torch.float8_e4m3fn)}), "KeyError: 'F8_E4M3'"),
+    ],
+    ids=["no arrays", "bfloat16", "float8"],
+)
+def test_a_wrong_inside_under_a_right_checksum_is_told(arrays, told, tmp_path):
+    body = struct.pack("<IQ", 1, 2) + b"{}" + arrays
+    (tmp_path / "model").write_bytes(modelfile.SIGNATURE + hashlib.sha256(body).digest() + body)
+    wanted = "must hold a JSON header and arrays of numpy's types, but it cannot be read although its checksum is"
+    with pytest.raises(ModelFileError, match=rf"{wanted} right \({told}.*\)\. Save the model again"):
+        unskew.load(tmp_path / "model")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(toy_data, tmp_path, monkeypatch):
+    path = tmp_path / "model.unskew"
+    ranker = fitted(toy_data)
+    ranker.save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr("os.replace", _no_space)
+    with pytest.raises(OSError, match="No space"):
+        ranker.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _no_space(*_):
+    raise OSError("No space left on device")
+
+
+def test_loading_runs_no_pickle(toy_data, tmp_path):
+    fitted(toy_data).save(tmp_path / "model")
+    script = (
+        "import sys, pickle, unskew, torch\n"
+        "from unskew.rankers import load\n"
+        "def refuse(*a, **k): raise SystemExit('code from the file would run')\n"
+        "pickle.loads = pickle.load = pickle.Unpickler = torch.load = refuse\n"
+        "load(sys.argv[1])\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "model")], check=True)
+
+
+def test_the_file_is_the_same_for_the_same_model(toy_data, tmp_path):
+    ranker = fitted(toy_data)
+    ranker.save(tmp_path / "a")
+    ranker.save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert json.dumps(modelfile.read_model_file(tmp_path / "a").header)
+    assert torch.is_tensor(next(iter(unskew.load(tmp_path / "a").network_.parameters())))

@@ -1,0 +1,223 @@
+"""The AUC estimated without negatives as scikit-learn's searches and cross-validation use it."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import unskew
+from quick_fits import QUICK, fit
+from unskew.datasets import toy
+from unskew.metrics import auc, make_sar_scorer, sar_auc
+from unskew.metrics.crossval import out_of_fold_labeling
+from unskew.metrics.scorer import MOST_KEPT, _table_of_numbers
+
+
+@pytest.fixture
+def metadata_routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")  # eleven labeled instances in each half
+@pytest.mark.usefixtures("metadata_routing")
+@pytest.mark.parametrize("name", unskew.methods())
+def test_pipeline_grid_search_and_cross_validation_route_confidence(name, toy_data):
+    pipeline = make_pipeline(StandardScaler(), unskew.make(name, **QUICK))
+    step = pipeline.steps[-1][0]
+    search = GridSearchCV(
+        pipeline, {f"{step}__max_epochs": [1, 6]}, scoring=make_sar_scorer(), cv=2, error_score="raise"
+    )
+    search.fit(toy_data.X, toy_data.labeled, confidence=toy_data.confidence)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_[-1].prior_ > 0
+    scores = cross_val_score(
+        unskew.make(name, **QUICK), toy_data.X, toy_data.labeled, scoring=make_sar_scorer(), cv=2,
+        params={"confidence": toy_data.confidence}, error_score="raise",
+    )  # fmt: skip
+    assert np.isfinite(scores).all()
+
+
+def test_the_scorer_is_sar_auc_of_the_held_out_rows(toy_data):
+    ranker = fit("conf-auc", toy_data)
+    new = toy.draw(400, random_state=3)
+    judged = new.labeled, ranker.decision_function(new.X), new.confidence
+    forest = out_of_fold_labeling(new.X, new.labeled, random_state=0)
+    scorer = make_sar_scorer()
+    expected = sar_auc(*judged, forest, clip=0.01).unclipped
+    assert scorer(ranker, new.X, new.labeled, confidence=new.confidence) == expected
+    own = sar_auc(*judged, ranker.labeling_prob(new.X), clip=0.01).unclipped
+    for lent in (ranker.labeling_, ranker):
+        assert make_sar_scorer(labeling=lent)(ranker, new.X, new.labeled, confidence=new.confidence) == own
+    with pytest.raises(ValueError, match=r"needs confidence, but none reached it. Turn metadata routing on"):
+        scorer(ranker, new.X, new.labeled)
+    with pytest.raises(TypeError, match="a StandardScaler has neither"):
+        scorer(StandardScaler(), new.X, new.labeled, confidence=new.confidence)
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+def test_the_scorer_judges_all_candidates_by_the_same_weights(toy_data):
+    """By labeling models of their own, a candidate that knows nothing can seem better than one that ranks well."""
+    new = toy.draw(400, random_state=3)
+    trained, not_trained = (fit("conf-auc", toy_data, max_epochs=epochs, learning_rate=0.05) for epochs in (40, 1))
+    scorer, judged = make_sar_scorer(), (new.X, new.labeled)
+    scores = [scorer(each, *judged, confidence=new.confidence) for each in (trained, not_trained)]
+    by_hand = [
+        sar_auc(new.labeled, each.decision_function(new.X), new.confidence, new.labeling_prob).unclipped
+        for each in (trained, not_trained)
+    ]
+    assert (scores[0] > scores[1]) == (by_hand[0] > by_hand[1])
+    other = fit("nnpu", toy_data, prior=0.2)  # has no labeling model, and needs none
+    assert np.isfinite(scorer(other, *judged, confidence=new.confidence))
+    plain = LogisticRegression().fit(toy_data.X, toy_data.labeled)
+    assert np.isfinite(scorer(plain, *judged, confidence=new.confidence))
+
+
+class ByFirstColumn(ClassifierMixin, BaseEstimator):
+    """Ranks by its first column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+def test_preprocessing_that_is_part_of_a_candidate_does_not_change_its_weights():
+    """Where a candidate chooses columns, a forest that sees only these thinks that labels are rarer than they are."""
+    new, rng, scorer = toy.draw(1000, random_state=0), np.random.RandomState(0), make_sar_scorer()
+    noise = rng.normal(0, 3, (1000, 1))
+    changes = (lambda X: X), (lambda X: X[:, :1]), (lambda X: X[:, :1] + noise)
+    whole, first, noisy = (
+        scorer(
+            make_pipeline(FunctionTransformer(change), ByFirstColumn()).fit(new.X, new.labeled), new.X, new.labeled,
+            confidence=new.confidence,
+        )
+        for change in changes
+    )  # fmt: skip
+    assert whole == first
+    assert noisy < first
+    assert whole == pytest.approx(auc(new.y, new.X[:, 0]), abs=0.1)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
+def test_words_in_a_table_are_numbered_for_the_forest(kind):
+    columns = {"size": [1.5, np.nan, 3.0, 2.0], "place": ["b", "a", "b", "c"], "n": [1, 2, 3, 4]}
+    tables = {
+        "pandas": pd.DataFrame(columns).astype({"n": "Int64"}),
+        "polars": pl.DataFrame(columns),
+        "objects": np.array(list(columns.values()), dtype=object).T,
+    }
+    expected = np.array([[1.5, 1, 1], [np.nan, 0, 2], [3, 1, 3], [2, 2, 4]])
+    np.testing.assert_array_equal(_table_of_numbers(tables[kind]), expected)
+    assert _table_of_numbers(["some text", "another"]) is None
+
+
+DAYS = [datetime(2020, 1, 1), None, datetime(2020, 1, 3)]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_and_durations_in_a_table_are_counted_for_the_forest(library):
+    spans = [timedelta(seconds=2), timedelta(0), None]
+    table = library.DataFrame({"day": DAYS, "span": spans, "n": [1, 2, 3], "place": ["b", "a", "b"]})
+    day, span, *others = _table_of_numbers(table).T
+    np.testing.assert_array_equal(np.isnan([day, span]), [[False, True, False], [False, False, True]])
+    assert (day[2] - day[0]) / span[0] == 2 * 24 * 60 * 60 / 2
+    assert span[1] == 0
+    np.testing.assert_array_equal(others, [[1, 2, 3], [1, 0, 1]])
+    for alone in ("day", "span"):
+        numbers = _table_of_numbers(table[[alone]])
+        assert numbers.dtype == np.float64
+        np.testing.assert_array_equal(numbers[:, 0], {"day": day, "span": span}[alone])
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+def test_a_column_of_dates_that_a_candidate_leaves_out_does_not_break_its_score(toy_data):
+    frame = pd.DataFrame(toy_data.X, columns=["a", "b"]).assign(day=pd.to_datetime(DAYS * 100))
+    model = make_pipeline(FunctionTransformer(lambda X: X[["a", "b"]]), LogisticRegression())
+    model.fit(frame, toy_data.labeled)
+    assert np.isfinite(make_sar_scorer()(model, frame, toy_data.labeled, confidence=toy_data.confidence))
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+def test_texts_are_scored_by_what_the_candidate_makes_of_them(toy_data):
+    texts = [" ".join("yes" if value > 0 else "no" for value in row) for row in toy_data.X]
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, toy_data.labeled)
+    assert np.isfinite(make_sar_scorer()(model, texts, toy_data.labeled, confidence=toy_data.confidence))
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+@pytest.mark.usefixtures("metadata_routing")
+def test_searches_and_pipelines_in_each_other_are_scored(toy_data):
+    scorer, nested = make_sar_scorer(), make_pipeline(make_pipeline(StandardScaler(), unskew.make("conf-auc", **QUICK)))
+    search = GridSearchCV(unskew.make("conf-auc", **QUICK), {"clip": [0.01, 0.1]}, scoring=scorer, cv=2)
+    for candidate in (nested, search):
+        scores = cross_val_score(
+            candidate, toy_data.X, toy_data.labeled, scoring=scorer, cv=2, params={"confidence": toy_data.confidence},
+            error_score="raise",
+        )  # fmt: skip
+        assert np.isfinite(scores).all()
+
+
+@pytest.mark.usefixtures("metadata_routing")
+def test_the_scorer_asks_the_forest_once_for_each_fold_of_a_search(toy_data, monkeypatch):
+    asked = []
+
+    def labeling(X, y, **options):
+        asked.append(len(X))
+        return 0.1 + 0.5 * (X[:, 0] > 0)  # in place of the forest, whose answers are tested above
+
+    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", labeling)
+    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", {})
+    X = toy_data.X.astype(np.float32)
+    search = GridSearchCV(
+        unskew.make("conf-auc", **QUICK), {"max_epochs": [1, 2, 6]}, scoring=make_sar_scorer(), cv=2, refit=False
+    )
+    search.fit(X, toy_data.labeled, confidence=toy_data.confidence)
+    assert len(asked) == 2
+    # Other features, or the same with other labels, are other rows.
+    ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
+    labels = toy_data.labeled, toy_data.labeled[::-1]
+    scores = [scorer(ranker, X, y, confidence=np.full(len(X), 0.5)) for X in (toy_data.X, -toy_data.X) for y in labels]
+    assert len(asked) == 6
+    assert len(set(scores)) == 4
+
+
+def test_the_scorer_keeps_only_the_last_answers(toy_data, monkeypatch):
+    kept = {}
+    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", lambda X, y, **_: np.full(len(y), 0.5))
+    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", kept)
+    ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
+    keys = []
+    for shift in range(MOST_KEPT + 2):
+        scorer(ranker, toy_data.X + shift, toy_data.labeled, confidence=toy_data.confidence)
+        keys.append(list(kept)[-1])
+    assert len(set(keys)) == MOST_KEPT + 2
+    assert list(kept) == keys[2:]
+
+
+def test_the_scorer_takes_the_scenario_of_what_it_scores(toy_data):
+    ranker = fit("conf-auc", toy_data, scenario="two-sample")
+    judged = ranker, toy_data.X, toy_data.labeled
+    score = make_sar_scorer()(*judged, confidence=toy_data.confidence)
+    assert score == make_sar_scorer(scenario="two-sample")(*judged, confidence=toy_data.confidence)
+    with pytest.raises(ValueError, match="must have the same scenario, but the scorer's is 'one-sample'"):
+        make_sar_scorer(scenario="one-sample")(*judged, confidence=toy_data.confidence)
+    with pytest.raises(ValueError, match="the two-sample scorer needs labeling=None"):
+        make_sar_scorer(labeling=ranker)(*judged, confidence=toy_data.confidence)
+
+
+@pytest.mark.parametrize("wrong", [{"clip": 5}, {"clip": "x"}, {"clip": -1}, {"labeling": "x"}, {"scenario": "three"}])
+def test_a_wrong_scorer_is_refused_when_it_is_made(wrong):
+    with pytest.raises((TypeError, ValueError), match=f"{next(iter(wrong))} must be"):
+        make_sar_scorer(**wrong)

@@ -1,0 +1,86 @@
+"""The command that runs a plan."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from experiment_runs import header, reproduce, reproduce_digits, reproduce_here, wanted
+from unskew.cli import app
+from unskew.paper import PLANS, Plan, Store
+
+
+def test_data_sets_that_are_missing_are_told_and_left_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNSKEW_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="none of the data sets of table1 is there"):
+        wanted()
+    with pytest.raises(FileNotFoundError, match="mnist"):
+        wanted(datasets=["digits", "mnist"])
+    plan, told = wanted(datasets=["digits", "toy"])
+    assert plan.datasets == ("digits", "toy")
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tabel1"], "there is no plan 'tabel1'.* Did you mean 'table1'?"),
+        (["table1", "--dataset", "minst"], "there is no data set 'minst'"),
+        (["table1", "--dataset", "digits", "--method", "conf"], "there is no method 'conf'"),
+        (["table1", "--dataset", "digits", "--seeds", "0"], "--seeds must be at least 1, but it is 0"),
+        (["table1", "--dataset", "digits", "--prior", "2"], "--prior must lie between 0 and 1, but it is 2"),
+        (["table1", "--dataset", "digits", "--import", "nothing.py"], "nothing.py must be a Python file"),
+        ([], "the name of a plan must be given"),
+    ],
+)
+def test_wrong_requests_are_refused_in_one_message(arguments, message, tmp_path):
+    result = reproduce(*arguments, folder=tmp_path / "out")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert re.search(message, result.stderr), result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_tables_show_all_runs_of_the_plan_in_the_folder(tmp_path):
+    reproduce_digits("--method", "ntc", "--method", "puauc", "--seeds", "2", folder=tmp_path)
+    reproduce_digits("--method", "conf-auc", "--prior", "0.15", folder=tmp_path)
+    text = (tmp_path / "table1.md").read_text()
+    assert header(text) == ["Ours", "NTC", "PUAUC"]
+    assert "6 of 12 runs" in text  # three methods, two priors, two seeds; the command's last options count
+    assert "PUAUC" in (tmp_path / "table1.tex").read_text()
+
+
+def test_what_other_plans_have_done_counts_as_done(tmp_path):
+    reproduce_digits("--method", "ntc", "--method", "puauc", folder=tmp_path)
+    told, _ = reproduce_digits("--method", "ntc", "--method", "conf-auc", folder=tmp_path, plan="prior")
+    assert "prior: 2 runs, 1 of them done already" in told
+
+
+def test_the_help_tells_what_epochs_and_imports_do():
+    text = " ".join(re.sub("[│╭╮╰╯─]", " ", CliRunner().invoke(app, ["reproduce", "--help"]).output).split())
+    assert "below 30 the classifier that gives the confidence gets no more either" in text
+    assert "Without --method its methods are run after those of the plan" in text
+
+
+@pytest.mark.parametrize("name", [name for name in PLANS if name != "table-human"])
+def test_a_short_form_of_every_plan_without_any_data(name, tmp_path):
+    plan: Plan = PLANS[name].only(datasets=["digits"], priors=[0.2], seeds=1, max_epochs=1)
+    arguments = [name, "--dataset", "digits", "--prior", "0.2", "--seeds", "1", "--epochs", "1"]
+    result = reproduce_here(*arguments, folder=tmp_path)
+    assert result.exit_code == 0, result.stderr
+    assert list(Store(tmp_path, name).finished()) == plan.settings()
+    assert result.stdout.splitlines()[0] == (tmp_path / f"{name}.md").read_text().splitlines()[0]
+    assert f"{len(plan.settings())} of {len(plan.settings())} runs" in result.stdout
+
+
+REAL = dict.fromkeys(PLANS, "mnist") | {"table-human": "fmnist-h", "c005": "diabetes", "c015": "blood"}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_short_form_of_every_plan_on_real_data(name, tmp_path, real_data):
+    arguments = [name, "--dataset", REAL[name], "--prior", "0.2", "--seeds", "1", "--epochs", "1"]
+    result = reproduce_here(*arguments, folder=tmp_path)
+    assert result.exit_code == 0, result.stderr
+    stand_in = {"diabetes": "diabetes-2015", "blood": "blood-2015"}.get(REAL[name], REAL[name])
+    assert {row["dataset"] for row in Store(tmp_path, name).rows()} == {stand_in}

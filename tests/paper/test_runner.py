@@ -1,0 +1,279 @@
+"""Rows on disk, and runs: none lost, none done twice, none that depends on another."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+import unskew
+from experiment_runs import QUICK, run_settings, write_method
+from unskew import datasets
+from unskew.paper import PLANS, Setting, Store, run_plan
+from unskew.paper.execution import Draw
+
+CLOCK = ("seconds", "labeling_seconds")
+
+
+def settings_and_results(rows):
+    """Rows in any order, without the times that they took."""
+    return sorted(json.dumps({key: row[key] for key in row if key not in CLOCK}, sort_keys=True) for row in rows)
+
+
+def row_of(setting, auc=0.5):
+    return {**asdict(setting), "auc": auc}
+
+
+# Rows on disk
+
+
+def test_rows_come_back_and_the_last_of_a_killed_run_is_mended(tmp_path):
+    store = Store(tmp_path / "new", "table1")
+    first, second = QUICK.settings()[:2]
+    assert store.rows() == []
+    store.append(row_of(first))
+    with store.path.open("a") as file:
+        file.write('{"dataset": "digi')
+    assert store.rows() == [row_of(first)]
+    with store.lock():
+        store.append(row_of(second))
+    assert list(store.finished()) == [first, second]
+    assert len(store.path.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"dataset": "digits"}', "null", ""])
+def test_a_damaged_line_is_told_with_its_number(tmp_path, line):
+    store = Store(tmp_path, "table1")
+    store.append(row_of(QUICK.settings()[0]))
+    with store.path.open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(ValueError, match=r"table1.jsonl must have one JSON object .* but line 2 has not"):
+        store.rows()
+
+
+def test_a_full_disk_is_told_and_spoils_no_other_line(tmp_path, monkeypatch):
+    store, (first, second) = Store(tmp_path, "table1"), QUICK.settings()[:2]
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, content: write(handle, content[:20]))
+    with pytest.raises(OSError, match="the disk is full"):
+        store.append(row_of(first))
+    monkeypatch.undo()
+    with store.lock():  # as any run begins
+        store.append(row_of(second))
+    assert list(store.finished()) == [second]
+
+
+def test_draws_of_two_priors_have_little_in_common():
+    one, other = (Draw(Setting("toy", "ntc", prior, 0.1, 0, max_epochs=1)).split for prior in (0.1, 0.2))
+    shared = {row.tobytes() for row in one.train.X} & {row.tobytes() for row in other.train.X}
+    assert len(shared) < 1500  # 5,000 of 40,000 rows each
+
+
+def test_a_second_run_in_the_same_folder_is_kept_away(tmp_path):
+    first, second = Store(tmp_path, "table1"), Store(tmp_path, "table1")
+    with first.lock():
+        with pytest.raises(ValueError, match="another run writes to"), second.lock():
+            pass
+        with Store(tmp_path, "lbe").lock():
+            pass
+    with second.lock():
+        pass
+
+
+def test_rows_of_another_plan_are_taken_over(tmp_path):
+    settings = QUICK.settings()
+    other = Store(tmp_path, "table1")
+    for setting in settings[:2]:
+        other.append(row_of(setting, 0.7))
+    store = Store(tmp_path, "prior")
+    store.append(row_of(settings[0], 0.6))
+    assert store.adopt(settings) == 1
+    assert [row["auc"] for row in store.rows()] == [0.6, 0.7]
+    assert store.adopt(settings) == 0
+
+
+# Runs
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Rows of a plan of two draws, done one after another in this process."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    plan = replace(QUICK, seeds=2)
+    outcome = run_plan(plan, folder, jobs=1)
+    assert (outcome.total, outcome.kept, outcome.failed) == (6, 0, ())
+    return plan, Store(folder, plan.name).rows()
+
+
+def test_a_row_has_what_a_table_needs(undisturbed):
+    plan, rows = undisturbed
+    assert [Setting.of_row(row) for row in rows] == plan.settings()
+    for row in rows:
+        assert 0 <= row["auc"] <= 1
+        assert row["seconds"] > 0
+        assert (row["epochs"], row["n_labeled"], row["n_train"]) == (2, 6, 300)
+        assert not {"method_file", "dataset_file"} & row.keys()  # these are for files of the user's own
+        assert row["versions"]["unskew"] == unskew.__version__
+        assert row["machine"]["cores"] >= 1
+        assert ("weights" in row) == (row["method"] == "conf-auc")
+    by_method = {row["method"]: row for row in rows[:3]}
+    assert len(by_method["conf-auc"]["weights"]) == 6
+    assert by_method["conf-auc"]["labeling_seconds"] == by_method["ntc"]["seconds"]
+    assert by_method["puauc"]["labeling_seconds"] == 0
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(undisturbed, tmp_path):
+    plan, rows = undisturbed
+    run_plan(plan, tmp_path, jobs=2)
+    assert settings_and_results(Store(tmp_path, plan.name).rows()) == settings_and_results(rows)
+
+
+def test_results_do_not_depend_on_order_or_company(undisturbed):
+    plan, rows = undisturbed
+    one_draw = [setting for setting in plan.settings() if setting.seed == 1]
+    backwards = run_settings(one_draw[::-1])
+    alone = run_settings([one_draw[0]])
+    expected = [row for row in rows if row["seed"] == 1]
+    assert settings_and_results(backwards) == settings_and_results(expected)
+    assert settings_and_results(alone) == settings_and_results(expected[:1])
+
+
+def test_what_is_done_is_not_done_again(undisturbed, tmp_path, monkeypatch):
+    plan, rows = undisturbed
+    store = Store(tmp_path, plan.name)
+    for row in rows[1:]:
+        store.append(row)
+    outcome = run_plan(plan, tmp_path)
+    assert (outcome.total, outcome.kept) == (6, 5)
+    assert settings_and_results(store.rows()) == settings_and_results(rows)
+    monkeypatch.setattr("unskew.paper.execution.Draw", None)  # would fail if anything were run
+    assert run_plan(plan, tmp_path).kept == 6
+
+
+def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path, own_registered):
+    own = write_method(tmp_path / "mine.py", "1 / 0")
+    outcome = run_plan(replace(QUICK, methods=("mine", "ntc"), seeds=2), tmp_path, imports=[own])
+    titles = [f"mine on digits, prior 0.2, seed {seed}" for seed in range(2)]
+    assert [message.partition(": ")[0] for message in outcome.failed] == titles
+    assert "division by zero" in outcome.failed[0]
+    assert len(Store(tmp_path, "table1").rows()) == 2
+
+
+def test_a_draw_that_fails_is_told_for_all_its_runs(tmp_path, own_registered):
+    @datasets.dataset("mine")  # with the paper's sizes, for which there are too few
+    def read_mine():
+        return datasets.load("digits")
+
+    outcome = run_plan(replace(QUICK, datasets=("mine",), seeds=1), tmp_path)
+    assert len(outcome.failed) == 3
+    words = r"need \d+ instances of class 0, but there are 891. Ask for smaller parts \(sizes=Sizes\(...\)"
+    assert all(re.search(words, message) for message in outcome.failed)
+
+
+def test_what_has_too_few_labels_is_left_out_and_told(tmp_path):
+    plan, told = PLANS["c005"].only(datasets=["digits"], methods=["ntc"], seeds=1, max_epochs=1), []
+    outcome = run_plan(plan, tmp_path, say=told.append)
+    assert (outcome.total, outcome.failed) == (3, ())
+    assert told == [
+        "left out: digits at prior 0.05 (with a label frequency of 0.05 training and validation part have 1 and 1 "
+        "labeled instances, and methods need 2 in each)",
+        "c005: 3 runs, 0 of them done already",
+    ]
+    assert [row["prior"] for row in Store(tmp_path, "c005").rows()] == [0.1, 0.15, 0.2]
+    with pytest.raises(ValueError, match="nothing can be run: digits at prior 0.05 .* Ask for a larger prior"):
+        run_plan(plan.only(priors=[0.05]), tmp_path)
+
+
+def variant(**changes):
+    return Setting("digits", "conf-auc", 0.2, 0.1, 0, max_epochs=2, **changes)
+
+
+def test_each_variation_changes_the_result_and_none_at_its_neutral_value():
+    changes = [
+        {"clip": 0.9},  # two epochs leave the labeling probability near one half
+        {"power": 4.0},
+        {"power": 4.0, "transform": "odds"},
+        {"confidence_noise": 0.15},
+        {"labeling_noise": 0.15},
+    ]
+    plain, *rows = run_settings([variant(), *(variant(**change) for change in changes)])
+    for change, row in zip(changes, rows, strict=True):
+        assert row["validation_risk"] != plain["validation_risk"], change
+        assert ("weights" in row) == ("labeling_noise" not in change)
+    (again,) = run_settings([variant(clip=0.01, power=1.0, confidence_noise=0.0, labeling_noise=0.0)])
+    assert settings_and_results([again]) == settings_and_results([plain])
+
+
+def test_the_true_class_never_reaches_a_fit(monkeypatch):
+    """What differs in nothing but hidden classes is the same to every method."""
+    seen = []
+    original = unskew.rankers.Ranker.fit
+
+    def spy(self, X, y, confidence=None, **options):
+        _, held_out, held_out_confidence = options["validation"]
+        counts = np.asarray(y).sum(), np.isnan(confidence).sum()
+        held_out_counts = np.asarray(held_out).sum(), np.isnan(held_out_confidence).sum()
+        seen.append((self.name, counts, held_out_counts, set(options)))
+        return original(self, X, y, confidence=confidence, **options)
+
+    monkeypatch.setattr(unskew.rankers.Ranker, "fit", spy)
+    run_settings(QUICK.only(seeds=1).settings())
+    assert [name for name, *_ in seen] == ["ntc", "conf-auc", "puauc"]  # the labeling network once for all
+    for _, counts, held_out_counts, options in seen:  # a tenth of 60 and 60 positives, and nothing of the others
+        assert (counts, held_out_counts, options) == ((6, 294), (6, 294), {"validation"})
+
+
+@pytest.mark.parametrize("method", unskew.methods())
+def test_noise_on_the_labeling_probability_for_every_method(method):
+    noises = (0.0, 0.15)
+    settings = [Setting("digits", method, 0.2, 0.1, 0, max_epochs=2, labeling_noise=noise) for noise in noises]
+    plain, noisy = run_settings(settings)
+    json.dumps(noisy, allow_nan=False)
+    assert (noisy["auc"] != plain["auc"]) == unskew.rankers.ranker_class(method).uses_labeling
+    if method in ("ntc", "pg"):  # their score is the labeling probability itself, which the noise spoils after training
+        assert (noisy["best_epoch"], noisy["epochs"], noisy["validation_risk"]) == (None, 0, None)
+        assert plain["epochs"] == 2
+
+
+def test_networks_are_trained_on_digits():
+    """A few hundred rows are one of the paper's batches: with these, 200 epochs would be 200 small steps."""
+    draws = [Draw(Setting("digits", "ntc", 0.2, 0.1, seed)) for seed in range(2)]
+    assert np.mean([np.nanstd(draw.split.train.confidence) for draw in draws]) > 0.15
+    assert np.mean([draw.row(draw.setting)["auc"] for draw in draws]) > 0.7
+
+
+@pytest.mark.parametrize("dataset", ["svhn", "cifar10", "cifar10-h"])
+def test_images_in_color_train_the_papers_cnn(dataset, real_data):
+    (row,) = run_settings([Setting(dataset, "puauc", 0.2, 0.1, 0, max_epochs=1)])
+    assert 0.3 < row["auc"] < 0.9
+
+
+# Killed at any moment
+
+REPRODUCE = [sys.executable, "-m", "unskew", "reproduce", "table1", "--dataset", "digits", "--prior", "0.2"]
+REPRODUCE += ["--method", "conf-auc", "--method", "ntc", "--method", "puauc", "--epochs", "2", "--seeds", "2"]
+
+
+def test_killed_three_times_and_no_run_is_lost_or_done_twice(undisturbed, tmp_path):
+    command = [*REPRODUCE, "--jobs", "2", "--out", str(tmp_path)]
+    rng = random.Random(time.time_ns())
+    kept = []
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(2, 9))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        rows = Store(tmp_path, "table1").rows()
+        assert {json.dumps(row) for row in kept} <= {json.dumps(row) for row in rows}  # as they were, times and all
+        kept = rows
+    subprocess.run(command, check=True, capture_output=True)
+    rows = Store(tmp_path, "table1").rows()
+    assert len(rows) == len({Setting.of_row(row) for row in rows})
+    assert settings_and_results(rows) == settings_and_results(undisturbed[1])

@@ -1,0 +1,421 @@
+"""From a file to a model, a ranked list, an estimate and a page, by the commands that an analyst types."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import unskew
+from quick_fits import QUICK
+from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
+from unskew.cli import app
+from unskew.errors import TableError
+from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling
+from unskew.metrics.crossval import default_labeling
+from unskew.practice import compare as comparing
+from unskew.practice import score as ranking
+from unskew.practice.compare import choose, judge
+from unskew.practice.evaluate import Evaluation
+from unskew.practice.fit import Training, batch_size_for, epochs_for, folds_for
+from unskew.practice.labeled_table import read_labeled
+from unskew.practice.model import TableModel
+from unskew.practice.telling import comparison_table, estimates_table, evaluation_table, model_html
+from unskew.tables.csv_files import CsvTable
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """Folder with a file to fit on, one to score, the model and its results as JSON."""
+    folder = tmp_path_factory.mktemp("fitted")
+    write_toy(folder / "cases.csv", 900)
+    write_toy(folder / "new.csv", 700, seed=1)
+    write_toy(folder / "new.parquet", 700, seed=1)
+    told = run(
+        *("fit", folder / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 60),
+        *("--out", folder / "model.unskew", "--json", folder / "fit.json"),
+    )
+    return folder, told.output
+
+
+def test_fit_shows_the_data_and_what_was_found(fitted):
+    folder, told = fitted
+    for word in ("cases.csv: 900 rows", "age", "numeric", "categorical", "date", "AUC", "share of positives"):
+        assert word in told
+    content = json.loads((folder / "fit.json").read_text())
+    assert content["source"]["n_rows"] == 900
+    assert content["parameters"]["max_epochs"] == 60
+    assert content["versions"]["unskew"] == unskew.__version__
+    estimate = content["evidence"]["estimate"]
+    assert f"{estimate['auc']:.3f}" in told
+    assert 0.5 < estimate["low"] <= estimate["auc"] <= estimate["high"] <= 1
+
+
+def test_a_model_file_gives_back_the_same_scores_and_evidence(fitted):
+    folder, _ = fitted
+    model = TableModel.load(folder / "model.unskew")
+    assert model.evidence.to_json() == json.loads((folder / "fit.json").read_text())["evidence"]
+    assert model.source.excluded == ("truth", "case")
+    frame = toy_frame(700, seed=1)
+    assert auc(frame["truth"].to_numpy(), model.score(frame)) > 0.8
+    again = unskew.load(folder / "model.unskew")  # as any other model
+    assert (again.decision_function(model.encoder.transform(frame)) == model.score(frame)).all()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_score_keeps_ids_in_order_and_adds_score_and_rank(fitted, tmp_path, suffix):
+    folder, _ = fitted
+    out = tmp_path / f"ranked{suffix}"
+    run("score", folder / "model.unskew", folder / f"new{suffix}", "--id", "case", "--out", out)
+    ranked = pl.read_csv(out) if suffix == ".csv" else pl.read_parquet(out)
+    frame = toy_frame(700, seed=1)
+    assert ranked.columns == ["case", "score", "rank"]
+    assert ranked["case"].to_list() == frame["case"].to_list()
+    expected = TableModel.load(folder / "model.unskew").score(frame)
+    assert ranked["score"].to_numpy() == pytest.approx(expected, abs=1e-6)
+    best = ranked.sort("rank")["score"].to_numpy()
+    assert (np.diff(best) <= 0).all()
+    assert ranked["rank"].min() == 1
+
+
+def test_without_ids_the_row_number_is_kept(fitted, tmp_path):
+    folder, _ = fitted
+    run("score", folder / "model.unskew", folder / "new.csv", "--out", tmp_path / "ranked.csv")
+    assert pl.read_csv(tmp_path / "ranked.csv")["row"].to_list() == list(range(1, 701))
+
+
+def test_evaluate_beside_the_truth(fitted, tmp_path):
+    folder, _ = fitted
+    arguments = ["evaluate", folder / "model.unskew", folder / "new.csv", *COLUMNS, "--truth", "truth"]
+    told = run(*arguments, "--json", tmp_path / "result.json").output
+    content = json.loads((tmp_path / "result.json").read_text())
+    frame = toy_frame(700, seed=1)
+    score = TableModel.load(folder / "model.unskew").score(frame)
+    assert content["true_auc"] == pytest.approx(auc(frame["truth"].to_numpy(), score))
+    assert f"{content['true_auc']:.3f}" in told
+    low, high = (content["estimate"][name] for name in ("low", "high"))
+    assert content["covered"] == (low <= content["true_auc"] <= high)
+
+
+def test_evaluate_needs_confidence_or_truth(fitted):
+    folder, _ = fitted
+    arguments = ["evaluate", folder / "model.unskew", folder / "new.csv", "--label", "known"]
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert "neither was given" in str(result.exception)
+    told = run(*arguments, "--truth", "truth").output
+    assert "true AUC" in told
+
+
+def test_report_shows_what_the_model_knows(fitted, tmp_path):
+    folder, _ = fitted
+    run("report", folder / "model.unskew", "--out", tmp_path / "page.html", "--json", tmp_path / "page.json")
+    page = (tmp_path / "page.html").read_text()
+    assert "cases.csv" in page
+    assert not re.search(r'(src|href)="(https?:)?//', page)
+    evidence = json.loads((tmp_path / "page.json").read_text())["evidence"]
+    assert f"{evidence['estimate']['auc']:.3f}" in page
+
+
+def test_compare_recommends_and_tells_how_right_that_was(fitted, tmp_path):
+    folder, _ = fitted
+    arguments = ["compare", folder / "cases.csv", *COLUMNS, "--exclude", "case", "--methods", "conf-auc,ntc, puauc"]
+    told = run(*arguments, "--truth", "truth", "--epochs", 20, "--folds", 3, "--out", tmp_path / "out").output
+    content = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    aucs = [each["auc"] for each in content["compared"]]
+    assert sorted(aucs, reverse=True) == aucs
+    assert {each["name"] for each in content["compared"]} == {"conf-auc", "ntc", "puauc"}
+    assert max(each["true_auc"] for each in content["compared"]) > 0.6
+    assert content["recommended"] in told
+    assert 0 <= content["right_share"] <= 1
+    assert "resampled" in " ".join(told.split())
+    page = " ".join((tmp_path / "out" / "index.html").read_text().split())
+    assert content["reason"].split(".")[0] in page
+    # What it is about, and how it was made.
+    source = content["source"]
+    assert (source["file"], source["label"], source["confidence"]) == ("cases.csv", "known", "risk")
+    assert (source["n_rows"], source["n_labeled"]) == (900, int(toy_frame(900)["known"].sum()))
+    assert source["excluded"] == ["case", "truth"]
+    assert (content["truth"], content["folds"], content["epochs"], content["seed"]) == ("truth", 3, 20, 0)
+    assert content["versions"]["unskew"] == unskew.__version__
+    assert content["difference_level"] == pytest.approx(0.975)
+    for fact in ("parts for cross-validation", "epochs at most", "version of unskew", source["made"], "label column"):
+        assert fact in page
+
+
+def test_without_confidence_there_is_a_ranking_but_no_estimate(tmp_path):
+    write_toy(tmp_path / "cases.csv", 400)
+    arguments = ["fit", tmp_path / "cases.csv", "--label", "known", "--exclude", "risk", *ASIDE, "--epochs", 5]
+    told = run(*arguments, "--method", "puauc", "--out", tmp_path / "model.unskew").output
+    assert "not known" in told
+    run("score", tmp_path / "model.unskew", tmp_path / "cases.csv", "--out", tmp_path / "ranked.csv")
+    run("report", tmp_path / "model.unskew", "--out", tmp_path / "page.html")
+
+
+def test_rows_that_choose_the_epoch_may_come_from_a_file(tmp_path):
+    write_toy(tmp_path / "cases.csv", 400)
+    write_toy(tmp_path / "other.csv", 300, seed=3)
+    arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 5, "--out", tmp_path / "m.unskew"]
+    run(*arguments, "--validation", tmp_path / "other.csv")
+    model = TableModel.load(tmp_path / "m.unskew")
+    run(*arguments)
+    assert not np.array_equal(model.score(toy_frame()), TableModel.load(tmp_path / "m.unskew").score(toy_frame()))
+
+
+def test_the_same_seed_gives_the_same_model(tmp_path):
+    write_toy(tmp_path / "cases.csv", 400)
+    scores = []
+    for seed in (0, 0, 1):
+        out = tmp_path / "model.unskew"
+        run("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 3, "--seed", seed, "--out", out)
+        scores.append(TableModel.load(out).score(toy_frame()))
+    assert (scores[0] == scores[1]).all()
+    assert not np.array_equal(scores[0], scores[2])
+
+
+def test_batches_and_folds_suit_the_table():
+    assert [batch_size_for(n) for n in (100, 800, 4000, 10**6)] == [64, 100, 500, 1024]
+    assert [folds_for(np.arange(2000) < n) for n in (3, 4, 9, 10, 1000, 1996, 1999)] == [1, 2, 4, 5, 5, 2, 0]
+    assert [epochs_for(n) for n in (100, 100_000, 10**6, 10**8)] == [200, 200, 20, 5]
+    assert [default_labeling(n).max_samples for n in (1000, 10**6)] == [None, 20_000]
+
+
+def estimated(auc, low=0.8):
+    return SarAUC(auc, low, 1.0, 0.95, 0.2, 0.5, 100.0, auc)
+
+
+def test_more_methods_need_more_to_be_told_apart():
+    """Paired intervals hold together: with more methods each is wider."""
+    rng = np.random.RandomState(0)
+    y = (np.arange(400) < 40).astype(int)
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan))
+    score = {name: y + (1 + place) * rng.normal(size=400) for place, name in enumerate(("ntc", "pg", "puauc", "lbe"))}
+    honest = {name: OutOfFold(each, np.full(400, 0.4)) for name, each in score.items()}
+    widths = []
+    for names in (["ntc", "pg"], list(honest)):
+        result = judge(table, {name: honest[name] for name in names}, dict.fromkeys(names, 1.0), None)
+        other = next(each for each in result.compared if each.name == "pg")
+        widths.append(other.difference_high - other.difference_low)
+        shown = comparison_table(result)
+        assert shown.header[3] == "difference from recommended"
+        assert [row[0] for row in shown.rows][0] == f"{result.recommended} (recommended)"
+    assert widths[1] > 1.1 * widths[0]
+
+
+def test_the_forest_that_all_share_counts_for_no_method(tmp_path, monkeypatch):
+    write_toy(tmp_path / "cases.csv", 200)
+    table = read_labeled(tmp_path / "cases.csv", "known", "risk", exclude=["truth", "case"])
+    own = out_of_fold(unskew.make("ntc", **QUICK), table.X, table.y, table.confidence, n_folds=2, random_state=3)
+    shared = out_of_fold_labeling(table.X, table.y, n_folds=2, random_state=3)
+    assert (own.labeling_prob == shared).all()  # of the same folds
+    given = []
+
+    def spy(ranker, X, y, confidence, *, labeling_prob=None, **_options):
+        given.append(labeling_prob)
+        return OutOfFold(X[:, 0].astype(float), shared if labeling_prob is None else labeling_prob)
+
+    monkeypatch.setattr(comparing, "out_of_fold", spy)
+    comparing.compare_table(table, Training(seed=3), ("puauc", "ntc"), n_folds=2, verbose=False)
+    assert all((each == shared).all() for each in given)
+
+
+def test_what_cannot_be_told_is_told_once_and_not_as_nan():
+    """Confidence 1 on few labels: as many positives as rows, or more. No warning passes (they are errors here)."""
+    y = (np.arange(100) < 20).astype(int)
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 1.0, np.nan))
+    honest = {name: OutOfFold(np.arange(100.0), np.full(100, 0.01)) for name in ("conf-auc", "ntc")}
+    result = judge(table, honest, {"conf-auc": 1.0, "ntc": 1.0}, y)
+    assert "No method's AUC can be told" in result.reason
+    for row in comparison_table(result).rows:
+        assert list(row[1:5]) == ["cannot be told"] * 4
+    estimate = SarAUC(np.nan, 0.0, 1.0, 0.95, 1.0, 0.2, 20.0, np.nan)
+    rows = dict(estimates_table(SimpleNamespace(evidence=SimpleNamespace(estimate=estimate))).rows)
+    assert list(rows.values()) == ["cannot be told"] * 4 + ["20 equal ones"]
+    assert "95 % interval" in rows
+
+
+def test_where_the_data_cannot_tell_the_papers_method_is_recommended(monkeypatch):
+    rng = np.random.RandomState(0)
+    y = (np.arange(400) < 40).astype(int)
+    confidence = np.where(y == 1, 0.8, np.nan)
+    score = y + rng.normal(size=400)
+    near = OutOfFold(score + 0.01 * rng.normal(size=400), np.full(400, 0.4))
+    far = OutOfFold(rng.normal(size=400), np.full(400, 0.4))
+    best = OutOfFold(score, np.full(400, 0.4))
+    estimates = {"ntc": estimated(0.9), "conf-auc": estimated(0.89)}
+    assert choose(estimates, {"ntc": best, "conf-auc": near}, y, confidence) == "conf-auc"
+    assert choose(estimates, {"ntc": best, "conf-auc": far}, y, confidence) == "ntc"
+    assert choose({"ntc": estimated(0.9), "pg": estimated(0.8)}, {"ntc": best, "pg": near}, y, confidence) == "ntc"
+    # An interval with chance in it tells nothing of the others either.
+    rough = estimates | {"ntc": estimated(0.9, low=0.01)}
+    assert choose(rough, {"ntc": best, "conf-auc": far}, y, confidence) == "conf-auc"
+
+
+def test_almost_all_rows_labeled_gives_a_model_without_an_estimate(tmp_path):
+    frame = toy_frame(200).with_columns(known=pl.Series([1] * 197 + [0] * 3), risk=pl.lit(0.5))
+    frame.write_csv(tmp_path / "cases.csv")
+    told = run("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--out", tmp_path / "m").output
+    assert "not known" in told
+
+
+def test_names_that_look_like_markup_stay_names(tmp_path):
+    toy_frame(200).rename({"level": "[/]", "age": "[red]age"}).write_csv(tmp_path / "cases.csv")
+    arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--no-estimate"]
+    told = run(*arguments, "--out", tmp_path / "m").output
+    assert "[/]" in told
+    assert "[red]age" in told
+
+
+def test_the_page_shows_the_versions_that_made_the_model(fitted, tmp_path):
+    folder, _ = fitted
+    model = replace(TableModel.load(folder / "model.unskew"), written_with={"unskew": "0.0.9", "torch": "1.2.3"})
+    assert "1.2.3" in model_html(model)
+
+
+def test_few_labels_and_no_labeling_model_to_fall_back_on(tmp_path):
+    write_toy(tmp_path / "cases.csv", 300)
+    arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--method", "nnpu", "--prior", 0.3, "--no-estimate"]
+    run(*arguments, "--epochs", 1, "--out", tmp_path / "m")
+    write_few(tmp_path / "few.csv", 300, 3)
+    result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "m"), str(tmp_path / "few.csv"), *COLUMNS])
+    assert "at least 4 must be labeled, but 3 of 300 are" in str(result.exception)
+
+
+@pytest.fixture
+def latin(tmp_path):
+    """A file that is not UTF-8."""
+    frame = toy_frame(200).with_columns(place=pl.Series(["Orléans", "Nîmes"] * 100))
+    (tmp_path / "latin.csv").write_bytes(frame.write_csv().encode("latin-1"))
+    return tmp_path / "latin.csv"
+
+
+def test_every_command_tells_how_a_file_was_read(fitted, latin, tmp_path):
+    folder, _ = fitted
+    quick = ["--epochs", 1, "--out", tmp_path / "out"]
+    for arguments in (
+        ["fit", latin, *COLUMNS, *ASIDE, "--no-estimate", *quick],
+        ["fit", folder / "cases.csv", *COLUMNS, *ASIDE, "--no-estimate", *quick, "--validation", folder / "latin.csv"],
+        ["compare", latin, *COLUMNS, *ASIDE, "--methods", "ntc", "--folds", 2, "--epochs", 1, "--out", tmp_path / "c"],
+        ["evaluate", folder / "model.unskew", latin, *COLUMNS],
+    ):
+        (folder / "latin.csv").write_bytes(latin.read_bytes())
+        assert run(*arguments).output.count("latin.csv: not UTF-8, read as cp1252") == 1
+
+
+def test_a_wrong_list_is_refused_before_anything_is_scored(fitted, tmp_path, monkeypatch):
+    folder, _ = fitted
+    model = TableModel.load(folder / "model.unskew")
+    monkeypatch.setattr(ranking, "_score", lambda *_: pytest.fail("scored"))
+    nested = toy_frame(50).with_columns(parts=pl.Series([[1, 2]] * 50))
+    nested.write_parquet(tmp_path / "nested.parquet")
+    for source, out, ids, message in (
+        (folder / "new.csv", "ranked.xlsx", [], "must end in"),
+        (folder / "new.csv", "ranked.csv", ["cse"], 'Did you mean "case"'),
+        (folder / "new.csv", "ranked.csv", ["score"], "must not be called 'score'"),
+        (tmp_path / "nested.parquet", "ranked.csv", ["parts"], "can only hold single values"),
+    ):
+        with pytest.raises(TableError, match=message):
+            ranking.score_file(model, source, tmp_path / out, ids)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("n", [0, 1])
+def test_lists_of_nothing_and_of_one(fitted, tmp_path, monkeypatch, suffix, n):
+    folder, _ = fitted
+    monkeypatch.setattr(CsvTable, "count_rows", lambda _: pytest.fail("counted for a bar that nobody sees"))
+    frame = toy_frame(30).head(n)
+    (frame.write_csv if suffix == ".csv" else frame.write_parquet)(tmp_path / f"new{suffix}")
+    for ids, columns in ((["--id", "case"], ["case", "score", "rank"]), ([], ["row", "score", "rank"])):
+        out = tmp_path / f"ranked{suffix}"
+        told = run("score", folder / "model.unskew", tmp_path / f"new{suffix}", *ids, "--out", out).output
+        assert told.endswith(f"{'0 rows' if n == 0 else '1 row'} ranked: {out}\n")
+        ranked = pl.read_csv(out) if suffix == ".csv" else pl.read_parquet(out)
+        assert (ranked.columns, len(ranked)) == (columns, n)
+
+
+def write_few(path, n, n_labeled):
+    """The toy table with only the first few of its labels."""
+    frame = toy_frame(n)
+    known = np.cumsum(frame["known"].to_numpy()) * frame["known"].to_numpy()
+    frame.with_columns(known=pl.Series(((known > 0) & (known <= n_labeled)).astype(int))).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize(("n_labeled", "note"), [(4, "in each part of the cross-validation"), (3, "--validation FILE")])
+def test_too_few_labels_to_hold_some_out_are_told_once_in_options(tmp_path, n_labeled, note):
+    few = write_few(tmp_path / "few.csv", 200, n_labeled)
+    told = run("fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--out", tmp_path / "m").output
+    assert told.count("to hold") == 1
+    assert note in told
+    assert "validation=" not in told
+    if n_labeled == 4:
+        quick = ["--methods", "ntc,nnpu", "--epochs", 1]
+        told = run("compare", few, *COLUMNS, *ASIDE, *quick, "--out", tmp_path / "c").output
+        assert told.count("to hold") == 1
+        assert note in told
+
+
+def test_labels_of_a_file_to_evaluate_on_are_told_by_file_and_column(fitted, tmp_path):
+    folder, _ = fitted
+    for n_unlabeled, message in ((0, "must leave rows unlabeled"), (1, "at least two rows unlabeled"), (50, "none is")):
+        known = pl.Series([0] * n_unlabeled + [1] * (50 - n_unlabeled))
+        toy_frame(50).with_columns(known=known, risk=pl.lit(0.5)).write_csv(tmp_path / "few.csv")
+        arguments = ["evaluate", str(folder / "model.unskew"), str(tmp_path / "few.csv"), *COLUMNS]
+        result = CliRunner().invoke(app, arguments)
+        assert re.search(f'few.csv: the label column "known" .*{message}', str(result.exception))
+
+
+def test_a_prior_at_the_share_of_labels(tmp_path):
+    """A part that is trained on may hold one label more than its share of the table: no reason to refuse the prior."""
+    few = write_few(tmp_path / "few.csv", 300, 12)
+    for prior, code in ((0.04, 0), (0.0399, 2)):
+        arguments = ["fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--prior", prior, "--out", tmp_path / "m"]
+        run = command(*arguments, cwd=tmp_path)
+        assert run.returncode == code, run.stderr
+    assert "--prior must be at least the share of labeled rows, which are all positives, and that is 0.04" in run.stderr
+
+
+# Wrong requests
+
+
+def command(*arguments, cwd, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "unskew", *(str(each) for each in arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **environment},
+    )
+
+
+def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
+    """One process for each way out of the program; what is wrong with tables is tested where they are read."""
+    folder, _ = fitted
+    cases = {
+        ("fit", "nothing.csv", *COLUMNS): "nothing.csv",
+        ("fit", folder / "cases.csv", "--label", "unknown"): '"unknown"|unknown',
+        ("fit", folder / "cases.csv", *COLUMNS, "--method", "conf"): "there is no method 'conf'",
+        ("fit", folder / "cases.csv", *COLUMNS, "--out", tmp_path / "no" / "m"): "there is no folder",
+        ("score", folder / "cases.csv", folder / "new.csv"): "no model file of unskew",
+        ("score", folder / "model.unskew", folder / "new.csv", "--id", "cass"): "cass",
+    }
+    for arguments, message in cases.items():
+        result = command(*arguments, cwd=tmp_path)
+        assert result.returncode == 2, arguments
+        assert "Traceback" not in result.stderr
+        assert re.search(message, result.stderr), result.stderr
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("auc", "words"), [(1.0, "1.000, cut off there: go by the interval"), (0.9, "0.900")])
+def test_an_estimate_that_was_cut_off_is_told(auc, words):
+    estimate = SarAUC(auc, 0.7, 1.0, 0.95, 0.2, 0.4, 20.0, auc)
+    rows = dict(evaluation_table(Evaluation(10, 4, estimate, None, None, ())).rows)
+    assert rows["AUC"] == words

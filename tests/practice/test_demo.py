@@ -1,0 +1,130 @@
+"""The demo end to end on a small story, its page, and the command's manners."""
+
+import itertools
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from unskew.cli import app
+from unskew.practice import demo
+from unskew.records import Labeled, Split
+
+Quick = {"network": "linear", "learning_rate": 0.02, "max_epochs": 2}
+
+
+def small(tell):
+    def story(seed):
+        whole = tell(seed)
+        rng = np.random.RandomState(0)
+
+        def fewer(part):
+            rows = np.r_[np.flatnonzero(part.y == 1)[:14], rng.choice(np.flatnonzero(part.y == 0), 60, replace=False)]
+            return Labeled(part.X[rows], part.y[rows], part.confidence[rows])
+
+        split = Split(fewer(whole.split.train), fewer(whole.split.validation), whole.split.test_X, whole.split.test_y)
+        return demo.Story(whole.title, whole.paragraphs, split, whole.prior, whole.label_freq, Quick)
+
+    return story
+
+
+@pytest.fixture
+def small_demo(monkeypatch):
+    for name in ("tell_toy", "tell_digits"):
+        monkeypatch.setattr(demo, name, small(getattr(demo, name)))
+
+
+class Page(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attributes if name in ("src", "href", "xlink:href", "action")]
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(tmp_path):
+    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "new" / "folder")])
+    assert result.exit_code == 0, result.output
+    for word in ("The toy law", "Digits", "true AUC", "estimated", "95 % interval", "conf-auc", "no-conf", "ntc"):
+        assert word in result.output
+    page = (tmp_path / "new" / "folder" / "index.html").read_text()
+    parsed = Page(page)
+    assert parsed.tags.count("svg") == 5
+    assert "script" not in parsed.tags
+    # Only places inside the page itself: nothing is fetched from outside.
+    assert all(address.startswith(("#", "data:")) for address in parsed.addresses)
+    assert not re.search(r"url\((?!#|data:)", page)
+    assert sorted(each.name for each in (tmp_path / "new" / "folder").iterdir()) == ["index.html", "overview.png"]
+    # Every figure of the printed table is on the page.
+    for figure in re.findall(r"\d\.\d{3} to \d\.\d{3}", result.output):
+        assert figure in page
+
+
+def test_an_unwritable_folder_is_told_without_a_traceback(tmp_path):
+    (tmp_path / "file").write_text("")
+    command = [sys.executable, "-m", "unskew", "demo", "--out", str(tmp_path / "file" / "folder")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert str(tmp_path / "file" / "folder") in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_missing_matplotlib_is_told(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    from unskew._support.pictures import new_figure
+    from unskew.errors import MissingExtra
+
+    with pytest.raises(MissingExtra, match=r"pip install 'unskew\[plots\]'"), new_figure(1):
+        pass
+
+
+def test_version():
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.output.startswith("unskew 0.")
+
+
+def test_text_is_escaped():
+    from unskew._support.text import Table
+    from unskew.practice.report.page import Section, render_page
+
+    page = render_page("<a>", "<b>", [Section("<c>", ["<d>"], [Table(["<e>"], [["<f>"]])])], "<g>")
+    for letter in "abcdefg":
+        assert f"<{letter}>" not in page.replace("<a ", "")
+        assert f"&lt;{letter}&gt;" in page
+
+
+def test_progress_is_silent_off_a_terminal(capsys):
+    from unskew._support.progress import progress_bar
+
+    with progress_bar("waiting", 3, shown=True) as step:
+        step("note")
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("low", [1e-4, 0.0123, 0.5, 0.97, 1.05, 2.1, 4.3])
+@pytest.mark.parametrize("decades", [0, 0.01, 1 / 3, 0.5, 0.8, 1, 1.4, 2, 3, 4.5, 6])
+def test_ticks_of_the_weights_are_plain_numbers_apart_from_each_other(low, decades):
+    from unskew._support.pictures import new_figure
+    from unskew.practice.report.figures import draw_weights
+
+    with new_figure(3) as (figure, panels):
+        draw_weights(panels[2], np.geomspace(low, low * 10**decades, 50))
+        figure.draw_without_rendering()
+    # Those of the minor ticks, too, which matplotlib writes as powers of ten.
+    labels = [each for each in panels[2].xaxis.get_ticklabels(which="both") if each.get_text()]
+    assert 2 <= len(labels) <= 8
+    assert all(re.fullmatch(r"\d+(\.\d+)?", each.get_text()) for each in labels)
+    assert [float(each.get_text()) for each in labels] == pytest.approx(panels[2].get_xticks(), rel=0.006)
+    boxes = [each.get_window_extent() for each in labels]
+    assert all(left.x1 + 0.05 * figure.dpi < right.x0 for left, right in itertools.pairwise(boxes))
+    if decades >= 1 / 3:
+        assert all(len(each.get_text().replace(".", "").strip("0")) <= 2 for each in labels)  # round ones

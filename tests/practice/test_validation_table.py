@@ -1,0 +1,81 @@
+"""A file whose rows choose the epoch: what is told of it, and what the model keeps of it."""
+
+import json
+
+import polars as pl
+import pytest
+
+from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
+from unskew.practice.model import TableModel
+
+UNSEEN = 'column "color" has 5 rows with values not seen in training (first: "mauve", row 1)'
+GAPS = 'column "level" has 2 rows without a value (first: row 1), and training had none'
+
+
+def fit(folder, *more):
+    return run(
+        *("fit", folder / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--no-estimate"),
+        *("--out", folder / "m.unskew", "--json", folder / "fit.json", *more),
+    ).output
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Folder with a file to fit on, and one to validate on with values and a column that the first has not."""
+    write_toy(tmp_path / "cases.csv", 200)
+    frame = toy_frame(150, seed=3)
+    color, level = (frame[name].to_list() for name in ("color", "level"))
+    frame = frame.with_columns(
+        color=pl.Series(["mauve"] * 5 + color[5:]), level=pl.Series([None, None, *level[2:]]), extra=pl.lit(1)
+    )
+    frame.write_csv(tmp_path / "other.csv")
+    return tmp_path
+
+
+def test_fit_tells_of_a_validation_file_what_score_and_evaluate_tell(folder):
+    other = folder / "other.csv"
+    told = fit(folder, "--validation", other)
+    for words in (UNSEEN, GAPS, 'there is a column that the model does not use: "extra"'):
+        assert told.count(f"note: {other}: {words}") == told.count(words) == 1
+        assert words in run("evaluate", folder / "m.unskew", other, *COLUMNS).output
+        assert words in run("score", folder / "m.unskew", other, "--out", folder / "ranked.csv").output
+
+
+def test_nothing_is_told_of_a_validation_file_like_the_table(folder):
+    write_toy(folder / "other.csv", 150, seed=3)
+    assert "note:" not in fit(folder, "--validation", folder / "other.csv")
+
+
+def test_the_model_knows_which_file_chose_the_epoch(folder):
+    fit(folder, "--validation", folder / "other.csv")
+    source = json.loads((folder / "fit.json").read_text())["source"]
+    assert (source["validation_file"], source["n_validation_rows"]) == ("other.csv", 150)
+    assert (source["file"], source["n_rows"]) == ("cases.csv", 200)
+    run("report", folder / "m.unskew", "--out", folder / "page.html", "--json", folder / "page.json")
+    assert json.loads((folder / "page.json").read_text())["source"] == source
+
+
+def test_the_page_shows_the_validation_file_and_no_share_that_was_not_held_out(folder):
+    for more, shown in ((["--validation", folder / "other.csv"], True), ([], False)):
+        fit(folder, *more)
+        run("report", folder / "m.unskew", "--out", folder / "page.html")
+        page = (folder / "page.html").read_text()
+        assert ("validation file" in page, "other.csv" in page, ">150<" in page) == (shown, shown, shown)
+        parameters = json.loads((folder / "fit.json").read_text())["parameters"]
+        assert ("validation_fraction" in page, "validation_fraction" in parameters) == (not shown, not shown)
+
+
+def test_a_share_that_cross_validation_held_out_is_shown_beside_the_validation_file(folder):
+    fit(folder, "--validation", folder / "other.csv", "--estimate")
+    assert json.loads((folder / "fit.json").read_text())["parameters"]["validation_fraction"] == 0.2
+
+
+def test_a_model_file_that_says_nothing_of_validation_is_read(folder):
+    fit(folder)
+    model = TableModel.load(folder / "m.unskew")
+    assert (model.source.validation_file, model.source.n_validation_rows) == (None, None)
+    source = {name: value for name, value in vars(model.source).items() if "validation" not in name}
+    notes = {"schema": model.schema.to_json(), "encoder": model.encoder.to_json(), "source": source, "evidence": None}
+    model.ranker.save(folder / "old.unskew", notes=notes)
+    assert TableModel.load(folder / "old.unskew").source == model.source
+    run("report", folder / "old.unskew", "--out", folder / "page.html")

@@ -1,0 +1,12 @@
+"""Trainings for tests about anything but how well training goes."""
+
+import unskew
+
+PAPER_ORDER = ["conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "npu", "lbe", "sar-em"]
+QUICK = {"network": "linear", "learning_rate": 0.02, "max_epochs": 5, "random_state": 0}
+"""Parameters for tests about anything but how well training goes."""
+
+
+def fit(name, data, **parameters):
+    """A method fitted quickly to labeled data with confidence."""
+    return unskew.make(name, **{**QUICK, **parameters}).fit(data.X, data.labeled, confidence=data.confidence)
