@@ -1,11 +1,8 @@
 """Quick runs of the paper's experiments, from Python and by the command, for the tests of them."""
 
-import os
-import subprocess
-import sys
-
 from typer.testing import CliRunner
 
+from program import run_program
 from unskew.cli import app
 from unskew.paper import PLANS
 from unskew.paper.execution import Draw
@@ -31,9 +28,8 @@ def write_method(path, score="logit", name="mine"):
 
 
 def reproduce(*arguments, folder):
-    command = [sys.executable, "-m", "unskew", "reproduce", *arguments, "--out", str(folder)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    """The whole program, with its messages and exit code."""
+    return run_program("reproduce", *arguments, "--out", folder)
 
 
 def reproduce_here(*arguments, folder):

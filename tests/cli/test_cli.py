@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import unskew
+from program import run_program
 from unskew import cli
 from unskew._support.text import Table
 from unskew.cli import app
@@ -45,9 +46,7 @@ def test_cards_as_json():
 
 
 def test_an_unknown_method_is_refused_in_one_line():
-    result = subprocess.run(
-        [sys.executable, "-m", "unskew", "methods", "pubs"], capture_output=True, text=True, check=False
-    )
+    result = run_program("methods", "pubs")
     assert result.returncode == 2
     assert "there is no method 'pubs'" in result.stderr
     assert "Did you mean 'pusb'?" in result.stderr

@@ -6,7 +6,6 @@ import io
 import os
 import re
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from program import run_program
 from toy_table import toy_frame, write_toy
 from unskew import cli
 
@@ -103,8 +103,7 @@ def test_a_broken_parquet_file(tmp_path, monkeypatch, capsys):
 def ready(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ready")
     write_toy(folder / "cases.csv", 300)
-    command = [sys.executable, "-m", "unskew", "fit", folder / "cases.csv", *FIT, "--out", folder / "m.unskew"]
-    subprocess.run(command, check=True, capture_output=True)
+    assert run_program("fit", folder / "cases.csv", *FIT, "--out", folder / "m.unskew").returncode == 0
     return folder
 
 
@@ -216,13 +215,17 @@ def test_a_model_of_another_version_is_told(ready, tmp_path, monkeypatch, capsys
     assert not (tmp_path / "r.html").exists()
 
 
+@pytest.fixture
 def small_files():
-    """A process may write no more than a kilobyte to a file: to it the disk is full."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+    """This process may write no more than a kilobyte to a file: to it the disk is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("command", ["fit", "score", "report"])
-def test_a_full_disk_leaves_nothing_behind_and_the_old_file_as_it_was(command, ready, tmp_path):
+def test_a_full_disk_leaves_nothing_behind_and_the_old_file_as_it_was(command, ready, tmp_path, request):
     out = tmp_path / "out.csv"
     out.write_text("old")
     arguments = {
@@ -230,14 +233,8 @@ def test_a_full_disk_leaves_nothing_behind_and_the_old_file_as_it_was(command, r
         "score": ["score", ready / "m.unskew", ready / "cases.csv"],
         "report": ["report", ready / "m.unskew"],
     }[command]
-    result = subprocess.run(
-        [sys.executable, "-m", "unskew", *arguments, "--out", out],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=small_files,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-    )
+    request.getfixturevalue("small_files")  # once all else is there
+    result = run_program(*arguments, "--out", out)
     assert result.returncode == 1, result.stderr
     assert os.strerror(errno.EFBIG) in result.stderr
     assert "Traceback" not in result.stderr

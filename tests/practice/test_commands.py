@@ -1,10 +1,7 @@
 """From a file to a model, a ranked list, an estimate and a page, by the commands that an analyst types."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import unskew
+from program import run_program
 from quick_fits import QUICK
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew.cli import app
@@ -376,7 +374,7 @@ def test_a_prior_at_the_share_of_labels(tmp_path):
     few = write_few(tmp_path / "few.csv", 300, 12)
     for prior, code in ((0.04, 0), (0.0399, 2)):
         arguments = ["fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--prior", prior, "--out", tmp_path / "m"]
-        run = command(*arguments, cwd=tmp_path)
+        run = run_program(*arguments, cwd=tmp_path)
         assert run.returncode == code, run.stderr
     assert "--prior must be at least the share of labeled rows, which are all positives, and that is 0.04" in run.stderr
 
@@ -384,19 +382,8 @@ def test_a_prior_at_the_share_of_labels(tmp_path):
 # Wrong requests
 
 
-def command(*arguments, cwd, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "unskew", *(str(each) for each in arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env={**os.environ, **environment},
-    )
-
-
 def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
-    """One process for each way out of the program; what is wrong with tables is tested where they are read."""
+    """What is wrong with tables is tested where they are read."""
     folder, _ = fitted
     cases = {
         ("fit", "nothing.csv", *COLUMNS): "nothing.csv",
@@ -407,7 +394,7 @@ def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
         ("score", folder / "model.unskew", folder / "new.csv", "--id", "cass"): "cass",
     }
     for arguments, message in cases.items():
-        result = command(*arguments, cwd=tmp_path)
+        result = run_program(*arguments, cwd=tmp_path)
         assert result.returncode == 2, arguments
         assert "Traceback" not in result.stderr
         assert re.search(message, result.stderr), result.stderr

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import subprocess
 import sys
 from html.parser import HTMLParser
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from program import run_program
 from unskew.cli import app
 from unskew.practice import demo
 from unskew.records import Labeled, Split
@@ -70,8 +70,7 @@ def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(tmp_path):
 
 def test_an_unwritable_folder_is_told_without_a_traceback(tmp_path):
     (tmp_path / "file").write_text("")
-    command = [sys.executable, "-m", "unskew", "demo", "--out", str(tmp_path / "file" / "folder")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = run_program("demo", "--out", tmp_path / "file" / "folder")
     assert result.returncode == 2
     assert result.stderr.startswith("error: ")
     assert str(tmp_path / "file" / "folder") in result.stderr
