@@ -27,8 +27,8 @@ def test_em_methods_give_posterior_and_propensity_and_keep_them_in_the_file(name
 
 
 def test_em_learns_the_product_of_posterior_and_propensity():
-    data = toy.draw(8000, random_state=0)
-    ranker = unskew.make("lbe", learning_rate=2e-3, max_epochs=60, random_state=0)
+    data = toy.draw(6000, random_state=0)
+    ranker = unskew.make("lbe", learning_rate=4e-3, max_epochs=30, random_state=0)
     ranker.fit(data.X, data.labeled, confidence=data.confidence)
     new = toy.draw(4000, random_state=1)
     product = ranker.posterior(new.X) * ranker.propensity(new.X)

@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,7 @@ EXCEPTIONS = {
     # The checks give no confidence to estimate the prior from; half of their instances, or more, are labeled.
     [
         unskew.make(
-            name, max_epochs=5, learning_rate=1e-3, prior=0.95 if "prior" in unskew.method_card(name).needs else None
+            name, max_epochs=2, learning_rate=1e-3, prior=0.95 if "prior" in unskew.method_card(name).needs else None
         )
         for name in NAMES
     ],
@@ -249,10 +250,10 @@ def test_score_is_the_auc_against_true_classes(toy_data):
 
 
 def test_cross_validated_auc_is_repeatable_and_honest():
-    data = toy.draw(1500, random_state=4)
-    ranker = unskew.make("conf-auc", learning_rate=3e-3, batch_size=256, max_epochs=25, random_state=0)
+    data = toy.draw(1000, random_state=4)
+    ranker = unskew.make("conf-auc", learning_rate=6e-3, batch_size=256, max_epochs=10, random_state=0)
     arguments = ranker, data.X, data.labeled, data.confidence
-    first, second = (cross_val_sar_auc(*arguments, random_state=0) for _ in range(2))
+    first, second = (cross_val_sar_auc(*arguments, n_folds=3, random_state=0) for _ in range(2))
     assert first == second
     test = toy.draw(20_000, random_state=5)
     true = ranker.fit(data.X, data.labeled, confidence=data.confidence).score(test.X, test.y)
@@ -264,11 +265,12 @@ def test_cross_validated_auc_is_repeatable_and_honest():
 # Ranking well where the truth is known.
 
 
+@cache  # several tests look at the same training
 def train_on_toy(name, scenario="one-sample", **parameters):
     data = (
         toy.draw(6000, random_state=0) if scenario == "one-sample" else toy.draw_two_samples(500, 6000, random_state=0)
     )
-    parameters = {"learning_rate": 2e-3, "max_epochs": 40, "random_state": 0, "scenario": scenario, **parameters}
+    parameters = {"learning_rate": 4e-3, "max_epochs": 20, "random_state": 0, "scenario": scenario, **parameters}
     ranker = unskew.make(name, **parameters).fit(data.X, data.labeled, confidence=data.confidence)
     test = toy.draw(20_000, random_state=1)
     best = unskew.metrics.auc(test.y, test.law.posterior(test.X))
@@ -288,7 +290,7 @@ def test_the_ranking_survives_a_strictly_increasing_map_of_the_confidence():
     data, test = toy.draw(6000, random_state=0), toy.draw(20_000, random_state=1)
     posterior = test.law.posterior(test.X)
     for power in (0.5, 2.0):
-        ranker = unskew.make("conf-auc", learning_rate=2e-3, max_epochs=40, random_state=0)
+        ranker = unskew.make("conf-auc", learning_rate=4e-3, max_epochs=20, random_state=0)
         ranker.fit(data.X, data.labeled, confidence=data.confidence**power)
         assert unskew.metrics.auc(test.y, posterior) - ranker.score(test.X, test.y) < 0.015
         assert spearmanr(ranker.decision_function(test.X), posterior).statistic > 0.9
