@@ -8,10 +8,15 @@ from hypothesis import settings
 from real_data import NO_DATA, real_data_folder
 from unskew.datasets import toy
 from unskew.datasets._registry import _entries
+from unskew.metrics.crossval import DEFAULT_LABELING
 
 settings.register_profile("no clock", deadline=None)  # how long an example takes says more of the machine than of us
 settings.load_profile("no clock")
 torch.set_num_threads(1)  # the tests' networks are small, and threads that wait for each other are slower than one
+
+DEFAULT_LABELING.set_params(
+    n_estimators=60
+)  # the forest of every cross-validation; golden files are made by a full one
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The README's Python and its commands run as they are written, from top to bottom, with smaller tables or fewer epochs."""
+"""The README's Python and its commands run as written, from top to bottom, with smaller tables or fewer epochs."""
 
 import os
 import re
