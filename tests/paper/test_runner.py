@@ -173,7 +173,7 @@ def test_a_draw_that_fails_is_told_for_all_its_runs(tmp_path, own_registered):
 
     outcome = run_plan(replace(QUICK, datasets=("mine",), seeds=1), tmp_path)
     assert len(outcome.failed) == 3
-    words = r"need \d+ instances of class 0, but there are 891. Ask for smaller parts \(sizes=Sizes\(...\)"
+    words = r"need \d+ instances of class 0, but there are 891. Use smaller parts \(sizes=Sizes\(...\)"
     assert all(re.search(words, message) for message in outcome.failed)
 
 

@@ -21,9 +21,8 @@ from unskew.paper.own_files import row_digests
 from unskew.paper.settings import Setting
 from unskew.paper.store import Row
 from unskew.rankers import Ranker, make
-from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, noisy
-from unskew.scenario.labeling_noise import NoisyLabeling
-from unskew.scenario.sampling import draw_split
+from unskew.scenario import draw_split
+from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, NoisyLabeling, noisy
 
 LENDER = "ntc"
 """The method whose network is the labeling probability of all others."""

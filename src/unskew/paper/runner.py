@@ -91,7 +91,7 @@ def _with_labels(settings: list[Setting], say: Say) -> list[Setting]:
 
 
 def _lack_of_labels(dataset: str, prior: float, label_freq: float) -> str:
-    from unskew.scenario.sampling import labeled_counts
+    from unskew.scenario import labeled_counts
 
     counts = labeled_counts(describe(dataset).sizes, prior, label_freq)
     if min(counts) >= LEAST_LABELED:
