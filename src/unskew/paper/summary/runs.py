@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from unskew.paper.plans import HUMAN, PLANS, SIX, Plan
-from unskew.paper.settings import Setting
+from unskew.paper.plans import HUMAN, PLANS, SIX, Plan, Setting
 from unskew.paper.store import Row
 from unskew.paper.summary.names import STAND_INS, method_title
 from unskew.paper.summary.paper import variant_key
