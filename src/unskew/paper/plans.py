@@ -122,7 +122,7 @@ class Plan:
     def settings(self) -> list[Setting]:
         """All settings, each once."""
         found = [
-            Setting(dataset, method, prior, self.label_freq_at(prior), seed, **changes, max_epochs=self.max_epochs)
+            self.setting(dataset, method, prior, seed, changes)
             for seed in range(self.seeds)  # outermost, so that an interrupted plan has whole seeds
             for dataset in self.datasets
             for prior in self.priors
@@ -130,15 +130,17 @@ class Plan:
         ]
         return list(dict.fromkeys(found))
 
-    def label_freq_at(self, prior: float) -> float:
-        """Share of the positives that is labeled at this prior."""
+    def setting(self, dataset: str, method: str, prior: float, seed: int, changes: Mapping[str, Any]) -> Setting:
+        """One setting, with a variant's changes."""
         # Rounded, so that at one prior it equals the label frequency of the main experiments, and runs are shared.
-        return self.label_freq if self.fixed_share is None else round(self.fixed_share / prior, 12)
+        label_freq = self.label_freq if self.fixed_share is None else round(self.fixed_share / prior, 12)
+        fields = {**self.base, **changes, "max_epochs": self.max_epochs}
+        return Setting(dataset, method, prior, label_freq, seed, **fields)
 
-    def _columns(self) -> list[tuple[str, dict[str, Any]]]:
-        changes = [{name: value} for name, values in self.variants.items() for value in values] or [{}]
-        varied = [(method, {**self.base, **change}) for method in self.methods for change in changes]
-        return varied + [(method, dict(self.base)) for method in self.extra]
+    def _columns(self) -> list[tuple[str, dict[str, float]]]:
+        changes = [{name: value} for name, values in self.variants.items() for value in values]
+        varied = [(method, change) for method in self.methods for change in changes or [{}]]
+        return varied + [(method, {}) for method in self.extra]
 
     def only(
         self,
