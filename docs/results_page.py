@@ -2,11 +2,11 @@
 
     python docs/results_page.py
 
-Text about a plan is kept in docs/results/analysis/PLAN.md (about all of them in analysis/introduction.md) and goes into
-the page as it is, but for numbers: ``{{mnist conf-auc}}`` becomes that mean, ``{{mnist conf-auc=0.05}}`` that of a
+The text about a plan is in docs/results/analysis/PLAN.md (about all of them in analysis/introduction.md) and goes into
+the page as it is, except for numbers: ``{{mnist conf-auc}}`` becomes that mean, ``{{mnist conf-auc=0.05}}`` that of a
 variant, ``{{mnist conf-auc - puauc}}`` the difference of two, ``{{mnist conf-auc - paper}}`` that from the paper's
-number. The study of open choices has its text in analysis/paper_choices.md. A test holds the page to the rows: run this
-after adding some.
+number. The study of open choices has its text in analysis/paper_choices.md. Run this after adding rows: a test compares
+the page with them.
 """
 
 import csv
@@ -17,12 +17,17 @@ from pathlib import Path
 from unskew._support.files import write_atomically
 from unskew.paper.plans import PLANS, Plan
 from unskew.paper.store import Row, Store
-from unskew.paper.summary import on_datasets_of, summarize, to_markdown
-from unskew.paper.summary.auc_tables import Results, results_of
-from unskew.paper.summary.figures import pictures
-from unskew.paper.summary.names import dataset_title
-from unskew.paper.summary.paper import published
-from unskew.paper.summary.runs import Runs
+from unskew.paper.summary import (
+    Results,
+    Runs,
+    dataset_title,
+    on_datasets_of,
+    pictures,
+    published,
+    results_of,
+    summarize,
+    to_markdown,
+)
 from unskew.rankers import ranker_class
 
 DOCS = Path(__file__).parent
@@ -30,10 +35,10 @@ RESULTS = DOCS.parent / "results"
 PICTURES = DOCS / "results"
 ANALYSIS = PICTURES / "analysis"
 INTRODUCTION = """
-The paper's tables and figures from our own runs, beside the published numbers. "Ours" is the paper's method,
-`conf-auc`, in the paper's words; all numbers but those in lines called "paper" are from this repository.
-The rows of results are in `results/`, one for each run. This page is written from them by
-`python docs/results_page.py`.
+The paper's tables and figures from our own runs, beside the published numbers. "Ours" is the paper's name for its
+method, `conf-auc`; all numbers except those in lines called "paper" are from this repository. The rows of results, one
+for each run, are in `results/`; `python docs/results_page.py` writes this page from them.
+How the experiments are set up, and what the paper leaves open, is in [the protocol](reproduction.md).
 """
 
 
@@ -66,7 +71,7 @@ def page(results: Path = RESULTS, analysis: Path = ANALYSIS) -> str:
 
 
 def words(path: Path) -> str:
-    """Text from a file; empty if there is none."""
+    """Text of a file; empty if it does not exist."""
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 
@@ -75,21 +80,21 @@ def made_by(results: Path, rows: list[Row]) -> str:
     commands = words(results / "commands.txt")
     parts = [
         f"`make results` runs these, with the data under `UNSKEW_DATA`.\n\n```\n{commands}\n```" if commands else "",
-        told("Versions", (row["versions"] for row in rows)),
-        told("Machines", (row["machine"] for row in rows)),
+        listed("Versions", (row["versions"] for row in rows)),
+        listed("Machines", (row["machine"] for row in rows)),
     ]
     text = "\n\n".join(filter(None, parts))
     return f"## How they were made\n\n{text}" if text else ""
 
 
-def told(title: str, records: Iterable[dict[str, object]]) -> str:
+def listed(title: str, records: Iterable[dict[str, object]]) -> str:
     """Each different record once, as a list."""
     different = dict.fromkeys(", ".join(f"{name} {value}" for name, value in record.items()) for record in records)
     return "\n".join([f"{title}:", "", *(f"- {each}" for each in sorted(different))]) if different else ""
 
 
 def section(plan: Plan, rows: list[Row], analysis: Path) -> str:
-    """What the rows say of a plan, and what was written about it."""
+    """The tables of a plan, and what was written about it."""
     summary = summarize(plan, rows)
     picture = f"results/{plan.name}.png" if summary.panels else ""
     text = filled(words(analysis / f"{plan.name}.md"), plan, rows)
@@ -97,7 +102,7 @@ def section(plan: Plan, rows: list[Row], analysis: Path) -> str:
 
 
 def filled(text: str, plan: Plan, rows: list[Row]) -> str:
-    """The text with numbers in the place of what is between double braces."""
+    """The text with numbers instead of what is between double braces."""
     results = {each.dataset: each for each in results_of(Runs(plan, rows))}
 
     def number(match: re.Match[str]) -> str:
@@ -116,7 +121,7 @@ def filled(text: str, plan: Plan, rows: list[Row]) -> str:
 
 
 def open_choices(results: Path, analysis: Path) -> str:
-    """What the study of choices that the paper leaves open found, one table for each data set."""
+    """Results of the study of choices that the paper leaves open, one table for each data set."""
     files = sorted(path for path in (results / "choices").glob("*.csv") if path.stem != "machine")
     tables = [choices_table(list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))) for path in files]
     if not tables:
@@ -146,7 +151,7 @@ def choices_table(rows: list[dict[str, str]]) -> str:
 
 
 def choice_entry(row: dict[str, str]) -> str:
-    """Mean, and how far it is from that of the experiments."""
+    """Mean, and its distance from that of the experiments."""
     change = f" ({float(row['difference']):+.3f} ± {float(row['error']):.3f})" if float(row["error"]) else ""
     return f"{float(row['auc']):.4f}{change}"
 

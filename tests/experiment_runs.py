@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 from program import run_program
 from unskew.cli import app
 from unskew.paper import PLANS
-from unskew.paper.execution import Draw
+from unskew.paper.draw import Draw
 from unskew.paper.reproduce import Request, wanted_plan
 
 QUICK = PLANS["table1"].only(datasets=["digits"], methods=["conf-auc", "ntc", "puauc"], priors=[0.2], max_epochs=2)

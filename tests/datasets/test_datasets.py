@@ -9,8 +9,7 @@ from unskew import datasets
 from unskew.datasets import toy
 from unskew.learning.trainer import Trainer
 from unskew.metrics import auc
-from unskew.scenario import Sizes, draw_split
-from unskew.scenario.selection import select_favored
+from unskew.scenario import Sizes, draw_split, select_favored
 
 
 def test_toy_law_is_consistent():
@@ -91,7 +90,7 @@ def test_a_split_is_disjoint_biased_and_has_the_asked_shares():
 
 def test_selection_says_when_there_are_too_few():
     favored = np.array([True] * 9 + [False])
-    with pytest.raises(ValueError, match="10 rows are to be labeled, 1 of them not favored, but there are only 0 such"):
+    with pytest.raises(ValueError, match="10 rows must be labeled, 1 of them not favored, but there are only 0 such"):
         select_favored(np.arange(10), np.ones(10, dtype=bool), 10, np.random.RandomState(0))
     chosen = select_favored(np.arange(10), favored, 10, np.random.RandomState(0))
     assert sorted(chosen) == list(range(10))

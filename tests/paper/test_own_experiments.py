@@ -7,7 +7,7 @@ import pytest
 import unskew
 from experiment_runs import QUICK, header, reproduce, reproduce_digits, wanted, write_method
 from unskew.paper import PLANS, Setting, Store, run_plan
-from unskew.paper.execution import Draw
+from unskew.paper.draw import Draw
 from unskew.paper.own_files import digest_of, import_files
 
 
@@ -31,7 +31,7 @@ def test_methods_of_an_imported_file_are_run_after_the_plans_unless_some_are_nam
     _, text = reproduce_digits(*own, folder=tmp_path, plan="lbe")
     assert header(text) == ["Ours", "LBE", "Mine"]
     told, _ = reproduce_digits(*own, folder=tmp_path, plan="weights")
-    assert "mine is left out: weights shows the weights of the paper's method alone" in told
+    assert "mine is left out: weights shows only the weights of the paper's method" in told
 
 
 def test_an_edited_method_is_run_again_and_its_new_rows_count(tmp_path, own_registered):
@@ -48,10 +48,10 @@ def test_an_edited_method_is_run_again_and_its_new_rows_count(tmp_path, own_regi
 
     told, (first,), _ = run("logit")
     assert "2 runs, 0 of them done already" in told
-    assert "done again" not in told
+    assert "run again" not in told
     assert "2 runs, 2 of them done already" in run("logit")[0]
     told, (second,), text = run("-logit")
-    assert "2 runs, 1 of them done already\n1 of them are done again, because a file of yours was edited since" in told
+    assert "2 runs, 1 of them done already\n1 of them are run again, because your file has changed since" in told
     assert second == pytest.approx(1 - first)
     assert f"{second:.4f}" in text
     assert len(Store(tmp_path, "table1").rows()) == 3
@@ -100,7 +100,7 @@ def test_an_edited_data_set_is_drawn_again(tmp_path, own_registered):
     for scale in (1.0, 1.0, 0.1):
         run_plan(plan, tmp_path, imports=[write_data(tmp_path / "mine.py", scale)], say=told.append)
     assert told[:2] == ["table1: 1 runs, 0 of them done already", "table1: 1 runs, 1 of them done already"]
-    assert told[3] == "1 of them are done again, because a file of yours was edited since: ntc on mine"
+    assert told[3] == "1 of them are run again, because your file has changed since: ntc on mine"
     before, after = Store(tmp_path, "table1").rows()
     assert before["dataset_file"] != after["dataset_file"]
     assert before["validation_risk"] != after["validation_risk"]
@@ -127,7 +127,7 @@ def test_two_files_of_one_name_are_both_run(tmp_path, own_registered):
     assert digest_of("method", "one") != digest_of("method", "two")  # each has a module of its own
 
 
-def test_a_file_that_ends_with_an_error_is_told_and_run_again_when_mended(tmp_path, own_registered):
+def test_a_file_that_ends_with_an_error_is_reported_and_run_again_when_fixed(tmp_path, own_registered):
     own = tmp_path / "mine.py"
     own.write_text("1 / 0")
     for _ in range(2):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ import unskew
 from experiment_runs import QUICK, run_settings, write_method
 from unskew import datasets
 from unskew.paper import PLANS, Setting, Store, run_plan
-from unskew.paper.execution import Draw
+from unskew.paper.draw import Draw
 
 CLOCK = ("seconds", "labeling_seconds")
 
@@ -48,14 +49,34 @@ def test_rows_come_back_and_the_last_of_a_killed_run_is_mended(tmp_path):
     assert len(store.path.read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"dataset": "digits"}', "null", ""])
-def test_a_damaged_line_is_told_with_its_number(tmp_path, line):
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("{", "line 2 does not: Expecting property name"),
+        ("[]", r"line 2 does not: the row must be an object, but it is \[\]"),
+        ('{"dataset": "digits"}', "line 2 does not: the row must hold method, prior, label_freq, seed"),
+        ("null", "line 2 does not: the row must be an object"),
+        ("", "line 2 does not: Expecting value"),
+        (
+            json.dumps({**row_of(QUICK.settings()[0]), "prior": "0.2"}),
+            "the row.prior must be a number, .* '0.2'",
+        ),
+    ],
+)
+def test_a_damaged_line_is_reported_with_its_number(tmp_path, line, found):
     store = Store(tmp_path, "table1")
     store.append(row_of(QUICK.settings()[0]))
     with store.path.open("a") as file:
         file.write(line + "\n")
-    with pytest.raises(ValueError, match=r"table1.jsonl must have one JSON object .* but line 2 has not"):
+    with pytest.raises(ValueError, match=rf"table1.jsonl must have one JSON object .*{found}"):
         store.rows()
+
+
+def test_a_row_from_before_a_field_was_added_has_its_default(tmp_path):
+    store, setting = Store(tmp_path, "table1"), QUICK.settings()[0]
+    row = row_of(setting)
+    store.append({name: value for name, value in row.items() if name != "labeling_noise"})
+    assert store.finished() == {setting: row}
 
 
 def test_a_full_disk_is_told_and_spoils_no_other_line(tmp_path, monkeypatch):
@@ -79,11 +100,23 @@ def test_draws_of_two_priors_have_little_in_common():
 def test_a_second_run_in_the_same_folder_is_kept_away(tmp_path):
     first, second = Store(tmp_path, "table1"), Store(tmp_path, "table1")
     with first.lock():
-        with pytest.raises(ValueError, match="another run writes to"), second.lock():
+        with pytest.raises(ValueError, match="another run is writing to .* Wait until it ends"), second.lock():
             pass
         with Store(tmp_path, "lbe").lock():
             pass
     with second.lock():
+        pass
+
+
+def test_a_killed_run_leaves_no_lock_behind(tmp_path):
+    script = "import sys, time; from pathlib import Path; from unskew.paper import Store\n"
+    script += "with Store(Path(sys.argv[1]), 'table1').lock():\n    print('locked', flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"locked\n"
+        with pytest.raises(ValueError, match="another run is writing to"), Store(tmp_path, "table1").lock():
+            pass
+        holder.kill()
+    with Store(tmp_path, "table1").lock():
         pass
 
 
@@ -153,7 +186,7 @@ def test_what_is_done_is_not_done_again(undisturbed, tmp_path, monkeypatch):
     outcome = run_plan(plan, tmp_path)
     assert (outcome.total, outcome.kept) == (6, 5)
     assert settings_and_results(store.rows()) == settings_and_results(rows)
-    monkeypatch.setattr("unskew.paper.execution.Draw", None)  # would fail if anything were run
+    monkeypatch.setattr("unskew.paper.draw.Draw", None)  # would fail if anything were run
     assert run_plan(plan, tmp_path).kept == 6
 
 
@@ -173,7 +206,7 @@ def test_a_draw_that_fails_is_told_for_all_its_runs(tmp_path, own_registered):
 
     outcome = run_plan(replace(QUICK, datasets=("mine",), seeds=1), tmp_path)
     assert len(outcome.failed) == 3
-    words = r"need \d+ instances of class 0, but there are 891. Ask for smaller parts \(sizes=Sizes\(...\)"
+    words = r"need \d+ instances of class 0, but there are 891. Use smaller parts \(sizes=Sizes\(...\)"
     assert all(re.search(words, message) for message in outcome.failed)
 
 
@@ -187,7 +220,7 @@ def test_what_has_too_few_labels_is_left_out_and_told(tmp_path):
         "c005: 3 runs, 0 of them done already",
     ]
     assert [row["prior"] for row in Store(tmp_path, "c005").rows()] == [0.1, 0.15, 0.2]
-    with pytest.raises(ValueError, match="nothing can be run: digits at prior 0.05 .* Ask for a larger prior"):
+    with pytest.raises(ValueError, match="nothing can be run: digits at prior 0.05 .* Use a larger prior"):
         run_plan(plan.only(priors=[0.05]), tmp_path)
 
 
@@ -255,7 +288,7 @@ def test_images_in_color_train_the_papers_cnn(dataset, real_data):
     assert 0.3 < row["auc"] < 0.9
 
 
-# Killed at any moment
+# Interrupted or killed at any time
 
 REPRODUCE = [sys.executable, "-m", "unskew", "reproduce", "table1", "--dataset", "digits", "--prior", "0.2"]
 REPRODUCE += ["--method", "conf-auc", "--method", "ntc", "--method", "puauc", "--epochs", "2", "--seeds", "2"]
@@ -277,3 +310,29 @@ def test_killed_three_times_and_no_run_is_lost_or_done_twice(undisturbed, tmp_pa
     rows = Store(tmp_path, "table1").rows()
     assert len(rows) == len({Setting.of_row(row) for row in rows})
     assert settings_and_results(rows) == settings_and_results(undisturbed[1])
+
+
+def children_of(pid):
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(each) for each in listed.stdout.split()]
+
+
+def is_running(pid):
+    status = Path(f"/proc/{pid}/status")
+    return status.exists() and "State:\tZ" not in status.read_text()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up under /proc")
+def test_an_interrupted_run_ends_its_processes_at_once(tmp_path):
+    command = [*REPRODUCE, "--epochs", "100000", "--jobs", "2", "--out", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    children, deadline = [], time.monotonic() + 60
+    while len(children) < 3 and time.monotonic() < deadline:  # two workers, and the resource tracker
+        time.sleep(0.2)
+        children = children_of(process.pid)
+    assert len(children) >= 3
+    time.sleep(4)  # by now the workers train
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=20)
+    time.sleep(0.5)
+    assert not [pid for pid in children if is_running(pid)]

@@ -11,12 +11,20 @@ from scipy import stats
 from made_up_rows import rows_of, small
 from unskew.errors import MissingExtra
 from unskew.paper.plans import CLIPS, NINE, NOISE, PLANS, POWERS, PRIORS, SIX, Plan
-from unskew.paper.summary import draw, on_datasets_of, summarize, to_latex, to_markdown, with_all_rows, write
-from unskew.paper.summary import figures as figures_module
-from unskew.paper.summary.figures import pictures
-from unskew.paper.summary.latex import escaped
-from unskew.paper.summary.records import MISSING
-from unskew.paper.summary.statistics import Mean, mean_of, paired_p_value, standard_errors_apart, standing
+from unskew.paper.summary import (
+    _figures,
+    draw,
+    on_datasets_of,
+    pictures,
+    summarize,
+    to_latex,
+    to_markdown,
+    with_all_rows,
+    write,
+)
+from unskew.paper.summary._records import MISSING
+from unskew.paper.summary._statistics import Mean, mean_of, paired_p_value, standard_errors_apart, standing
+from unskew.paper.summary._writing import _in_latex
 
 
 def entries(summary, title, table=0):
@@ -123,7 +131,7 @@ def test_stand_ins_go_by_their_own_names_and_are_not_compared():
     titles = [line[0].text for group in summary.tables[0].groups for line in group]
     assert titles == ["Diabetes-2015", "paper, Diabetes"]
     assert entries(summary, "paper, Diabetes")["Ours"].text == "0.7342"
-    assert any("different data" in note for note in summary.notes)
+    assert any("The data differ" in note for note in summary.notes)
 
 
 def test_other_priors_or_epochs_are_not_compared_with_the_paper():
@@ -131,7 +139,7 @@ def test_other_priors_or_epochs_are_not_compared_with_the_paper():
         text = to_markdown(summarize(plan, rows_of(plan)))
         assert "| paper |" in text
         assert "| difference / s.e. |" not in text
-        assert "not for these" in text
+        assert "for other priors or epochs than these" in text
 
 
 def test_a_data_set_that_the_paper_does_not_have_stands_alone():
@@ -141,7 +149,7 @@ def test_a_data_set_that_the_paper_does_not_have_stands_alone():
     assert "| paper" not in text
 
 
-def test_incomplete_entries_are_marked_and_told():
+def test_incomplete_entries_are_marked_and_explained():
     plan = small("table1", datasets=("mnist",))
     rows = [r for r in rows_of(plan) if not (r["method"] in ("npu", "ntc") and r["prior"] == 0.05)]
     rows = [row for row in rows if not (row["method"] == "pusb" and row["prior"] == 0.1 and row["seed"] > 0)]
@@ -157,13 +165,13 @@ def test_incomplete_entries_are_marked_and_told():
     assert apart["PUSB"].text != MISSING
 
 
-def test_lines_that_lack_the_same_are_told_together():
+def test_lines_that_lack_the_same_are_named_together():
     plan = small("prior", datasets=("mnist", "fmnist"))
     short = [row for row in rows_of(plan) if row["prior"] != 0.1 or row["seed"] > 0]
     assert "† all lines (0.1): 2 of 3 runs." in summarize(plan, short).notes
     short = [row for row in rows_of(plan) if row["method"] not in ("npu", "ntc") or row["prior"] != 0.1 or row["seed"]]
-    told = [note for note in summarize(plan, short).notes if note.startswith("†")]
-    assert told == ["† Mnist, NTC; Mnist, NPU; Fmnist, NTC; Fmnist, NPU (0.1): 2 of 3 runs."]
+    notes = [note for note in summarize(plan, short).notes if note.startswith("†")]
+    assert notes == ["† Mnist, NTC; Mnist, NPU; Fmnist, NTC; Fmnist, NPU (0.1): 2 of 3 runs."]
 
 
 def test_one_run_each_is_not_tested():
@@ -233,7 +241,7 @@ def test_notes_of_curves_say_what_their_errors_contain():
         " ".join(summarize(small(name), rows_of(small(name))).notes) for name in ("transform-power", "prior")
     )
     assert "± its standard error" not in over_k
-    assert "± s/√n, with s the standard deviation of all n runs. It contains the spread between priors" in over_k
+    assert "± s/√n, with s the standard deviation of all n runs. It includes the spread between priors" in over_k
     assert "± its standard error" in over_prior  # of one prior each
 
 
@@ -246,7 +254,7 @@ def test_a_method_that_is_not_known_here_goes_by_its_name():
 
 def test_a_plan_of_an_unknown_kind_is_refused():
     plan = Plan("mine", "A table", "nowhere", show="pie", datasets=("toy",), methods=("ntc",), seeds=1)
-    with pytest.raises(ValueError, match="show must be methods, .* 'mine' has 'pie'"):
+    with pytest.raises(ValueError, match="show of plan 'mine' must be one of methods, .* but it is 'pie'"):
         summarize(plan, rows_of(plan))
 
 
@@ -279,7 +287,7 @@ def test_bold_in_both_languages():
 
 
 def test_what_latex_would_take_for_commands_is_written_out():
-    assert escaped(r"50% of a_b & c\d{x}^2 #1 ~$") == (r"50\% of a\_b \& c\textbackslash{}d\{x\}\^{}2 \#1 \~{}\$")
+    assert _in_latex(r"50% of a_b & c\d{x}^2 #1 ~$") == (r"50\% of a\_b \& c\textbackslash{}d\{x\}\^{}2 \#1 \~{}\$")
 
 
 def test_files_of_a_summary(tmp_path):
@@ -292,7 +300,7 @@ def test_files_of_a_summary(tmp_path):
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == sorted(path.name for path in written.files)
 
 
-def test_without_matplotlib_tables_are_written_and_told_what_is_missing(tmp_path, monkeypatch):
+def test_without_matplotlib_tables_are_written_and_a_message_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     plan = small("prior", seeds=2)
     summary = summarize(plan, rows_of(plan))
@@ -347,7 +355,7 @@ def test_pictures_are_the_same_each_time_and_leave_no_trace():
     assert first[".png"].startswith(b"\x89PNG")
     assert first[".svg"].startswith(b"<svg")
     assert dict(matplotlib.rcParams) == before
-    assert set(figures_module._LOOKS) == {*NINE, "lbe"}
+    assert set(_figures._LOOKS) == {*NINE, "lbe"}
 
 
 # Which data sets, and the page.

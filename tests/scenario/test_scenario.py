@@ -9,10 +9,8 @@ from unskew.learning.networks import build_network
 from unskew.learning.trainer import Trainer, new_generator
 from unskew.rankers.labeling import LabelingNetwork
 from unskew.records import RawData
-from unskew.scenario import Sizes, draw_split
-from unskew.scenario.confidence import TRANSFORMS, noisy, odds_power, power
-from unskew.scenario.labeling_noise import NoisyLabeling
-from unskew.scenario.selection import select_confident
+from unskew.scenario import Sizes, draw_split, select_confident
+from unskew.scenario.confidence import TRANSFORMS, NoisyLabeling, noisy, odds_power, power
 from unskew.weights import CLIP
 
 
@@ -29,7 +27,7 @@ def test_confident_positives_are_selected_by_the_odds_of_app_f4():
 def test_no_more_are_selected_than_there_are():
     chosen = select_confident(np.arange(5, 9), np.full(4, 0.5), 4, np.random.RandomState(0))
     assert sorted(chosen) == [5, 6, 7, 8]
-    with pytest.raises(ValueError, match="5 rows are to be labeled, but there are only 4 positives"):
+    with pytest.raises(ValueError, match="5 rows must be labeled, but there are only 4 positives"):
         select_confident(np.arange(4), np.full(4, 0.5), 5, np.random.RandomState(0))
 
 

@@ -1,8 +1,7 @@
-"""The paper's experiments: plans, their runs, rows of results, and what is made of them."""
+"""The paper's experiments: plans, their runs, rows of results, and the tables and figures made from them."""
 
-from unskew.paper.plans import PLANS, Plan
-from unskew.paper.runner import Outcome, run_plan
-from unskew.paper.settings import Setting
+from unskew.paper.plans import PLANS, Plan, Setting
+from unskew.paper.runner import PlanOutcome, run_plan
 from unskew.paper.store import Store
 
-__all__ = ["PLANS", "Outcome", "Plan", "Setting", "Store", "run_plan"]
+__all__ = ["PLANS", "Plan", "PlanOutcome", "Setting", "Store", "run_plan"]

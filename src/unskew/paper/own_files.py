@@ -1,6 +1,6 @@
-"""Files of the user's own that register methods or data sets: they are run once, and known by what is in them.
+"""Users' own files that register methods or data sets: each is run once, and known by the digest of its content.
 
-A row of a method or data set from such a file keeps a digest of it, so that results of an earlier version of the file
+A row of a method or data set from such a file keeps the digest, so that results of an earlier version of the file
 are not taken for those of the present one. What the file imports does not count. The package's own have no digest.
 """
 
@@ -17,7 +17,7 @@ DIGESTS = {"method": "method_file", "dataset": "dataset_file"}
 """Fields of a row that keep a digest, by what the digest is of."""
 
 _digests: dict[str, str] = {}
-"""Digest of each module's file, as it was when it was run (or first asked for)."""
+"""Digest of each module's file, as it was when it was run (or first looked up)."""
 _methods: dict[str, tuple[str, ...]] = {}
 """Methods that each imported file registered, by the name of its module."""
 
@@ -32,7 +32,8 @@ def import_files(paths: Iterable[Path]) -> tuple[str, ...]:
 
 def _import_file(path: Path) -> tuple[str, ...]:
     if path.suffix != ".py" or not path.is_file():
-        raise ValueError(f"{path} must be a Python file that registers a method or a data set, but it is none.")
+        found = "is not a .py file" if path.exists() else "does not exist"
+        raise ValueError(f"{path} must be a Python file that registers a method or a data set, but it {found}.")
     content = path.read_bytes()
     # Files in different folders may have the same name.
     module = f"unskew_import_{path.stem}_{_short_digest(str(path.resolve()).encode())}"
@@ -51,11 +52,11 @@ def _run_file(path: Path, content: bytes, name: str) -> tuple[str, ...]:
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        # Not by an import: that might run what an earlier version left in __pycache__.
+        # An import might run what an earlier version left in __pycache__.
         exec(compile(content, path, "exec", dont_inherit=True), vars(module))
     except Exception as error:
         del sys.modules[name]
-        raise ValueError(f"{path} must run without an error, but it ended with {error!r}. Mend it.") from error
+        raise ValueError(f"{path} must run without an error, but it ended with {error!r}. Fix the file.") from error
     return tuple(kind.name for kind in ranker_classes() if kind not in before)
 
 
@@ -66,9 +67,9 @@ def row_digests(row: dict[str, Any]) -> dict[str, str]:
 
 
 def current_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows that came of the files of methods and data sets as these are now.
+    """Rows that were made with the present versions of the files of their method and data set.
 
-    Where a file was not imported it counts as it was when the last row of its method or data set was written.
+    The version of a file that was not imported is that of the last row of its method or data set.
     """
     rows = list(rows)
     last = {(what, row[what]): row.get(field) for row in rows for what, field in DIGESTS.items()}
@@ -79,7 +80,7 @@ def current_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def digest_of(what: str, name: str, *, unknown: str | None = None) -> str | None:
     """Digest of the file that defines a method or data set.
 
-    None for the package's own, and for what is defined in no file; `unknown` for what is not registered here.
+    None for the package's own and for what no file defines; `unknown` for what is not registered here.
     """
     try:
         module = _definition(what, name).__module__

@@ -1,12 +1,13 @@
-"""Each table and figure of the paper as one value: which settings, and how their results are shown."""
+"""Each table and figure of the paper as one value: its settings (one for each run), and how results are shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from unskew.objectives.weights import CLIP
-from unskew.paper.settings import EPOCHS, Setting
 
+EPOCHS = 200
+"""Most epochs of a run (App. E.3)."""
 PRIORS = (0.05, 0.10, 0.15, 0.20)
 LABEL_FREQ = 0.1
 SIX = ("mnist", "fmnist", "svhn", "cifar10", "diabetes", "blood")
@@ -15,9 +16,59 @@ NINE = ("conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "n
 NOISE = (0.0, 0.01, 0.05, 0.1, 0.15)
 CLIPS = (0.001, 0.005, 0.01, 0.05, 0.1)
 POWERS = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""The paper's values are in a figure only; these span the same idea, a square root to a fourth power."""
+"""The paper shows its values only in a figure; these span a similar range."""
 FIXED_SHARE = 0.02
 """Share of labeled instances where their number is fixed, c pi (App. F.1)."""
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """A method on one draw of a data set. Two runs of the same setting give the same result.
+
+    Attributes
+    ----------
+    dataset, method : str
+    prior, label_freq : float
+        Share of positives, and share of these that are labeled.
+    seed : int
+        Of the draw and of the training.
+    selection : {"favored", "confidence"}
+        Which positives labels prefer (App. E.1 or F.4).
+    transform : {"power", "odds"}
+        Strictly increasing function of the confidence, with `power` k (Sec. 5.3, App. F.7); k = 1 leaves it as it is.
+    confidence_noise, labeling_noise : float
+        Standard deviations of Gaussian noise on confidence and on labeling probability (App. F.8, F.10).
+    clip : float
+        Least labeling probability (App. F.9).
+    max_epochs : int
+    """
+
+    dataset: str
+    method: str
+    prior: float
+    label_freq: float
+    seed: int
+    selection: str = "favored"
+    transform: str = "power"
+    power: float = 1.0
+    confidence_noise: float = 0.0
+    labeling_noise: float = 0.0
+    clip: float = CLIP
+    max_epochs: int = EPOCHS
+
+    def __post_init__(self) -> None:
+        if self.power == 1:  # both transforms are the identity then: one setting, not two
+            object.__setattr__(self, "transform", "power")
+
+    @property
+    def split(self) -> tuple[Any, ...]:
+        """What the draw depends on: settings that agree in it share data, confidence and labeling probability."""
+        return self.dataset, self.prior, self.label_freq, self.seed, self.selection, self.max_epochs
+
+    @classmethod
+    def of_row(cls, row: dict[str, Any]) -> "Setting":
+        """The setting that a row of results belongs to."""
+        return cls(**{each.name: row[each.name] for each in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -37,8 +88,9 @@ class Plan:
     datasets, methods : tuples of str
     priors : tuple of float
     label_freq : float
-        Share of the positives that is labeled; where `fixed_share` is given, that over the prior takes its place.
+        Share of the positives that is labeled.
     fixed_share : float or None
+        Share of all instances that is labeled; over the prior, it replaces `label_freq`.
     variants : mapping of str to values
         Field of a setting and the values that it takes.
     base : mapping of str to a value
@@ -70,23 +122,25 @@ class Plan:
     def settings(self) -> list[Setting]:
         """All settings, each once."""
         found = [
-            Setting(dataset, method, prior, self.label_freq_at(prior), seed, **changes, max_epochs=self.max_epochs)
-            for seed in range(self.seeds)  # all of the first seed come first: a plan that is cut short has whole seeds
+            self.setting(dataset, method, prior, seed, changes)
+            for seed in range(self.seeds)  # outermost, so that an interrupted plan has whole seeds
             for dataset in self.datasets
             for prior in self.priors
             for method, changes in self._columns()
         ]
         return list(dict.fromkeys(found))
 
-    def label_freq_at(self, prior: float) -> float:
-        """Share of the positives that is labeled at this prior."""
-        # Rounded, so that at one of the priors it is the very number of the main experiments, and they share runs.
-        return self.label_freq if self.fixed_share is None else round(self.fixed_share / prior, 12)
+    def setting(self, dataset: str, method: str, prior: float, seed: int, changes: Mapping[str, Any]) -> Setting:
+        """One setting, with a variant's changes."""
+        # Rounded, so that at one prior it equals the label frequency of the main experiments, and runs are shared.
+        label_freq = self.label_freq if self.fixed_share is None else round(self.fixed_share / prior, 12)
+        fields = {**self.base, **changes, "max_epochs": self.max_epochs}
+        return Setting(dataset, method, prior, label_freq, seed, **fields)
 
-    def _columns(self) -> list[tuple[str, dict[str, Any]]]:
-        changes = [{name: value} for name, values in self.variants.items() for value in values] or [{}]
-        varied = [(method, {**self.base, **change}) for method in self.methods for change in changes]
-        return varied + [(method, dict(self.base)) for method in self.extra]
+    def _columns(self) -> list[tuple[str, dict[str, float]]]:
+        changes = [{name: value} for name, values in self.variants.items() for value in values]
+        varied = [(method, change) for method in self.methods for change in changes or [{}]]
+        return varied + [(method, {}) for method in self.extra]
 
     def only(
         self,

@@ -1,4 +1,4 @@
-"""From the name of a plan to its rows: what a request means, and whether it can be carried out, is settled first."""
+"""From the name of a plan to its rows: a request is understood and checked before anything runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from unskew.datasets import describe, fetch
 from unskew.errors import DataMissing, closest_name
 from unskew.paper.own_files import import_files
 from unskew.paper.plans import PLANS, Plan
-from unskew.paper.runner import Outcome, Say, run_plan
+from unskew.paper.runner import PlanOutcome, Say, run_plan
 
 
 @dataclass(frozen=True)
 class Request:
-    """What of a plan is wanted; what is None or empty is as in the plan.
+    """Which part of a plan to run; what is None or empty is as in the plan.
 
     Attributes
     ----------
@@ -22,13 +22,13 @@ class Request:
     datasets, methods : sequences of str
     priors : sequence of float
     seeds, epochs : int or None
-        First seeds, and most epochs.
+        Number of seeds, from the first on, and of epochs at most.
     jobs : int
         Processes.
     folder : Path
         Where rows and tables go.
     imports : sequence of Path
-        Python files with methods or data sets of the user's own. Without `methods`, their methods join the plan's.
+        Python files that register methods or data sets. Without `methods`, theirs are added to the plan's.
     """
 
     plan: str
@@ -42,17 +42,17 @@ class Request:
     imports: Sequence[Path] = ()
 
 
-def reproduce(request: Request, say: Say) -> tuple[Plan, Outcome]:
-    """Carry out a request; returns the plan as it was carried out, and what became of it.
+def reproduce(request: Request, say: Say) -> tuple[Plan, PlanOutcome]:
+    """Run a request; returns the plan that was run and how it ended.
 
-    `say` is told what a user should know before the runs begin: data sets that are missing, and runs to do.
+    `say` gets messages for the user before the runs begin: missing data sets, number of runs.
     """
     plan = wanted_plan(request, say)
     return plan, run_plan(plan, request.folder, jobs=request.jobs, imports=request.imports, say=say)
 
 
 def wanted_plan(request: Request, say: Say) -> Plan:
-    """The plan of a request, checked, on data sets that are there."""
+    """The plan of a request, checked, on data sets whose files exist."""
     imported = import_files(request.imports)
     plan = plan_named(request.plan)
     _check_numbers(request)
@@ -62,8 +62,9 @@ def wanted_plan(request: Request, say: Say) -> Plan:
     found = list(dict.fromkeys(name for name in present if name is not None))
     if not found:
         raise DataMissing(
-            f"none of the data sets of {plan.name} is there: {', '.join(datasets)}. `unskew datasets` says which files "
-            "are wanted and where from; --dataset digits needs none."
+            f"{plan.name} needs at least one of its data sets, but the files of all are missing "
+            f"({', '.join(datasets)}). `unskew datasets` lists the files and where to get them; --dataset digits needs "
+            "no files."
         )
     if not request.methods:
         plan = _with_methods(plan, imported, say)
@@ -77,9 +78,9 @@ def wanted_plan(request: Request, say: Say) -> Plan:
 
 
 def _with_methods(plan: Plan, imported: Sequence[str], say: Say) -> Plan:
-    """The plan with the methods of imported files after its own: who imports a method wants to see it."""
+    """The plan with the methods of imported files after its own."""
     if imported and plan.show == "weights":
-        say(f"{', '.join(imported)} is left out: {plan.name} shows the weights of the paper's method alone")
+        say(f"{', '.join(imported)} is left out: {plan.name} shows only the weights of the paper's method")
         return plan
     return plan.and_methods(imported)
 
@@ -121,13 +122,13 @@ def _check_methods(names: Sequence[str]) -> None:
 
 
 def _present_dataset(name: str, say: Say, *, may_be_missing: bool) -> str | None:
-    """The data set, or its stand-in if that is there and this is not; None if it may be missing and is."""
+    """The data set, or its stand-in where only that has its files; None if neither has, and `may_be_missing`."""
     try:
         fetch(name)
     except DataMissing as error:
         stand_in = describe(name).stand_in
         if stand_in is not None and describe(stand_in).present:
-            say(f"{name} is missing; {stand_in} takes its place, under its own name")
+            say(f"{name} is missing; {stand_in} is used instead, under its own name")
             return stand_in
         if not may_be_missing:
             raise

@@ -1,33 +1,32 @@
-"""Carry out a plan: what is missing of it, on several cores, each result kept as soon as it is there."""
+"""Run what is missing of a plan, on several cores; each result is on disk as soon as it is there."""
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from threading import Thread
 
 from unskew._support.progress import Step, progress_bar
 from unskew.datasets import describe
 from unskew.paper.own_files import import_files
-from unskew.paper.plans import Plan
-from unskew.paper.settings import Setting
+from unskew.paper.plans import Plan, Setting
 from unskew.paper.store import Row, Store
 
-POLL_SECONDS = 0.5
-LEAST_LABELED = 2
-"""No method trains, and no epoch is chosen, with fewer labeled instances."""
+_POLL_SECONDS = 0.5
+_LEAST_LABELED = 2
+"""Methods need as many labeled instances to train, and to choose an epoch."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of a plan: settings to be run, those that were done already, and messages of those that failed."""
+class PlanOutcome:
+    """How a plan ended: number of its settings, of those that were finished before, and messages of failed ones."""
 
     total: int
     kept: int
@@ -42,14 +41,14 @@ def run_plan(
     imports: Sequence[Path] = (),
     verbose: bool = True,
     say: Say = lambda text: None,
-) -> Outcome:
-    """Carry out the settings of a plan that have no row in the folder yet.
+) -> PlanOutcome:
+    """Run the settings of a plan that have no row in the folder yet.
 
-    A row of a method or data set whose file was edited since is none: such a setting is run again, and its new row
-    counts. Settings with too few instances to label are left out.
+    A setting whose method or data set comes from a file that was edited since is run again, and its new row counts.
+    Settings with too few instances to label are left out.
 
-    Results do not depend on the number of jobs: whatever runs, runs on one thread. Killed at any moment, nothing that
-    was finished is lost, and a new call goes on where it was.
+    Interrupt a plan at any time; the next call resumes it. Results do not depend on the number of jobs, because every
+    run uses one thread.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ def run_plan(
     verbose : bool
         Show a progress bar, on a terminal.
     say : callable
-        Told, before the runs begin, how many there are, and what a user should know of them.
+        Called before the runs begin, with messages for the user: how many runs there are, what is left out.
     """
     import_files(imports)
     settings = _with_labels(plan.settings(), say)
@@ -73,40 +72,40 @@ def run_plan(
         finished = store.finished().keys()
         missing = [setting for setting in settings if setting not in finished]
         say(f"{plan.name}: {len(settings)} runs, {len(settings) - len(missing)} of them done already")
-        _tell_outdated(missing, store, say)
+        _report_outdated(missing, store, say)
         with progress_bar(plan.name, len(missing), shown=verbose) as step:
             failed = _run_groups(_by_split(missing), store, jobs, tuple(imports), step)
-    return Outcome(len(settings), len(settings) - len(missing), tuple(failed))
+    return PlanOutcome(len(settings), len(settings) - len(missing), tuple(failed))
 
 
 def _with_labels(settings: list[Setting], say: Say) -> list[Setting]:
-    """Settings that have instances enough to label; each kind of the others is told."""
+    """Settings with enough instances to label; `say` gets a message for each kind of the others."""
     kinds = dict.fromkeys((setting.dataset, setting.prior, setting.label_freq) for setting in settings)
     lacks = {kind: lack for kind in kinds if (lack := _lack_of_labels(*kind))}
     if lacks and len(lacks) == len(kinds):
-        raise ValueError(f"nothing can be run: {'; '.join(lacks.values())}. Ask for a larger prior.")
+        raise ValueError(f"nothing can be run: {'; '.join(lacks.values())}. Use a larger prior.")
     for lack in lacks.values():
         say(f"left out: {lack}")
     return [setting for setting in settings if (setting.dataset, setting.prior, setting.label_freq) not in lacks]
 
 
 def _lack_of_labels(dataset: str, prior: float, label_freq: float) -> str:
-    from unskew.scenario.sampling import labeled_counts
+    from unskew.scenario import labeled_counts
 
     counts = labeled_counts(describe(dataset).sizes, prior, label_freq)
-    if min(counts) >= LEAST_LABELED:
+    if min(counts) >= _LEAST_LABELED:
         return ""
     return (
         f"{dataset} at prior {prior:g} (with a label frequency of {label_freq:g} training and validation part have "
-        f"{counts[0]} and {counts[1]} labeled instances, and methods need {LEAST_LABELED} in each)"
+        f"{counts[0]} and {counts[1]} labeled instances, and methods need {_LEAST_LABELED} in each)"
     )
 
 
-def _tell_outdated(missing: list[Setting], store: Store, say: Say) -> None:
+def _report_outdated(missing: list[Setting], store: Store, say: Say) -> None:
     outdated = {Setting.of_row(row) for row in store.rows()} & set(missing)
     if outdated:
         names = sorted({f"{each.method} on {each.dataset}" for each in outdated})
-        say(f"{len(outdated)} of them are done again, because a file of yours was edited since: {', '.join(names)}")
+        say(f"{len(outdated)} of them are run again, because your file has changed since: {', '.join(names)}")
 
 
 def _by_split(settings: Iterable[Setting]) -> list[list[Setting]]:
@@ -131,11 +130,10 @@ def _run_groups(
 
 
 def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
-    """Carry out settings that share a draw; returns messages of those that failed."""
-    from unskew.paper.execution import Draw
+    """Run settings that share a draw; returns messages of those that failed."""
+    from unskew.paper.draw import Draw
 
-    # Whatever goes wrong in one run, perhaps in a method of the user's own, is no reason to give up the others; a disk
-    # that is full is one.
+    # A run that fails, perhaps in a user's own method, must not stop the others; a full disk must.
     try:
         draw = Draw(group[0])
     except OSError:
@@ -164,9 +162,9 @@ def _title(setting: Setting) -> str:
 def _run_in_processes(
     groups: list[list[Setting]], store: Store, jobs: int, imports: tuple[Path, ...], step: Step
 ) -> list[str]:
-    workers = min(jobs, len(groups))
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (os.getpid(), imports))
-    count = _Counter(store.path)
+    context = get_context("spawn")
+    stop, count = context.Event(), _LineCounter(store.path)
+    pool = ProcessPoolExecutor(min(jobs, len(groups)), context, _start_worker, (os.getpid(), stop, imports))
     try:
         futures = [pool.submit(_work, group, store) for group in groups]
         for _ in _wait_for(futures):
@@ -175,30 +173,28 @@ def _run_in_processes(
         return [message for future in futures for message in future.result()]
     except BrokenProcessPool:
         raise MemoryError(
-            "a process of the run was ended from outside, perhaps for want of memory. What was finished is kept: start "
-            "the run again, with fewer --jobs."
+            "a process of the run was killed, perhaps because memory ran out. Finished runs are kept: start the "
+            "command again, with fewer --jobs."
         ) from None
     except BaseException:
-        # What is asked to stop stops now: a group may take an hour, and what it has finished is on disk.
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
+        stop.set()  # a group may take an hour, and what it has finished is on disk
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _wait_for(futures: list["Future[list[str]]"]) -> Iterator[None]:
-    """Yield every now and then until all are done, or one has broken down."""
+    """Yield from time to time until all are done or one has raised."""
     pending = set(futures)
     while pending:
-        done, pending = wait(pending, POLL_SECONDS, FIRST_COMPLETED)
+        done, pending = wait(pending, _POLL_SECONDS, FIRST_COMPLETED)
         for future in done:
             future.result()
         yield
 
 
-class _Counter:
-    """Counts lines as they are added to a file."""
+class _LineCounter:
+    """Counts lines that are added to a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -217,23 +213,23 @@ class _Counter:
 _parent = 0
 
 
-def _start_worker(parent: int, imports: tuple[Path, ...]) -> None:
+def _start_worker(parent: int, stop: Event, imports: tuple[Path, ...]) -> None:
     global _parent
     _parent = parent
-    Thread(target=_end_without_parent, daemon=True).start()
+    Thread(target=_exit_on, args=(stop,), daemon=True).start()
     import_files(imports)
 
 
-def _end_without_parent() -> None:
-    """A worker that waits for work would outlive a parent that was killed."""
-    while os.getppid() == _parent:
-        time.sleep(1)
+def _exit_on(stop: Event) -> None:
+    """End this worker when the run stops, and when the process that started it was killed."""
+    while not stop.wait(1) and os.getppid() == _parent:
+        pass
     os._exit(1)
 
 
 def _work(group: list[Setting], store: Store) -> list[str]:
     def keep(row: Row) -> None:
-        # Without the process that started this one nobody holds the lock: another run may be doing the same setting.
+        # Without the process that started this one nobody holds the lock, and another run may do the same setting.
         if os.getppid() != _parent:
             os._exit(1)
         store.append(row)
@@ -244,7 +240,7 @@ def _work(group: list[Setting], store: Store) -> list[str]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch and numpy compute on one thread: on several, sums are added up in another order."""
+    """Let torch and numpy use one thread: several would add up sums in another order."""
     import torch
     from threadpoolctl import threadpool_limits
 

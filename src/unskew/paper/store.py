@@ -8,51 +8,46 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from unskew._support.files import write_atomically
+from unskew._support.json_records import build
 from unskew.paper.own_files import current_rows
-from unskew.paper.plans import PLANS
-from unskew.paper.settings import Setting
+from unskew.paper.plans import PLANS, Setting
 
 Row = dict[str, Any]
 
 
 class Store:
-    """The rows of one plan, in ``FOLDER/PLAN.jsonl``.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-    plan : str
-    """
+    """The rows of one plan, in ``FOLDER/PLAN.jsonl``; the folder is made if it does not exist."""
 
     def __init__(self, folder: Path, plan: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.path = folder, folder / f"{plan}.jsonl"
 
     def rows(self) -> list[Row]:
-        """All rows. What a run that was killed wrote of its last line is not one of them."""
+        """All rows; a last line that a killed run left unfinished does not count."""
         return list(_read(self.path))
 
     def finished(self) -> dict[Setting, Row]:
-        """Row of each setting that has one, the last if it has several; rows of files that were edited do not count."""
+        """Last row of each setting that has one; rows of files that were edited since do not count."""
         return {Setting.of_row(row): row for row in current_rows(self.rows())}
 
     def append(self, row: Row) -> None:
         """Add a row; when this returns it is on disk."""
         line = json.dumps(row, allow_nan=False) + "\n"
-        # One write at the end of the file is never mixed with that of another process.
+        # A single write at the end of a file is never mixed with that of another process.
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
             content = line.encode()
-            if os.write(handle, content) < len(content):  # half a line ends the run, and the next one takes it out
-                raise OSError(errno.ENOSPC, f"{self.path} must be written to, but the disk is full. Make room.")
+            if os.write(handle, content) < len(content):  # the next run removes the half line
+                raise OSError(errno.ENOSPC, f"{self.path} cannot be written: the disk is full. Free some space.")
             os.fsync(handle)
         finally:
             os.close(handle)
 
     def adopt(self, wanted: list[Setting]) -> int:
-        """Take over rows of these settings that another plan in the same folder has already; returns how many."""
+        """Copy rows of these settings that another plan in the same folder has; returns how many."""
         missing = set(wanted) - self.finished().keys()
         adopted = 0
         for other in (self.folder / f"{plan}.jsonl" for plan in PLANS):
@@ -65,46 +60,40 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep a second run of the plan in the same folder away while the block runs, and mend a half-written line.
+        """Keep a second run of the plan out of the folder while the block runs, and remove a half-written line.
 
-        The lock is the operating system's: it ends with the process that holds it, however that ends.
+        The operating system holds the lock and releases it when the process ends, however that ends.
         """
-        with open(self.folder / f".{self.path.name}.lock", "w") as file:
-            _lock(file.fileno(), self.path)
+        try:
+            held = FileLock(self.folder / f".{self.path.name}.lock").acquire(timeout=0)
+        except Timeout:
+            raise ValueError(
+                f"another run is writing to {self.path}. Wait until it ends, or choose another folder with --out."
+            ) from None
+        with held:
             _drop_half_line(self.path)
             yield
 
 
 def _read(path: Path) -> Iterator[Row]:
-    if not path.exists():
-        return
-    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+    """Rows of a file, each with the defaults of the fields that a setting got later."""
+    for number, line in enumerate(_content(path).split(b"\n")[:-1], start=1):
         try:
             row = json.loads(line)
-            Setting.of_row(row)
-        except (ValueError, KeyError, TypeError) as error:
+            yield {**vars(build(Setting, row, "the row")), **row}
+        except ValueError as error:
             raise ValueError(
-                f"{path} must have one JSON object with the fields of a setting in each line, but line {number} has "
-                f"not ({error}). Remove that line, or take another folder with --out."
+                f"{path} must have one JSON object with the fields of a setting in each line, but line {number} does "
+                f"not: {error} Remove that line, or choose another folder with --out."
             ) from error
-        yield row
 
 
 def _drop_half_line(path: Path) -> None:
     """Cut off what a killed run wrote of its last line."""
-    content = path.read_bytes() if path.exists() else b""
+    content = _content(path)
     if content and not content.endswith(b"\n"):
         write_atomically(path, content[: content.rfind(b"\n") + 1])
 
 
-def _lock(handle: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows: nothing keeps a second run away
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ValueError(
-            f"another run writes to {path} at the moment. Wait for it to end, or take another folder with --out."
-        ) from None
+def _content(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""

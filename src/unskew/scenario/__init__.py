@@ -1,6 +1,178 @@
-"""Biased positive-unlabeled data with confidence, made from data sets whose true classes are known."""
+"""Biased positive-unlabeled data with confidence, made from data sets whose true classes are known (Sec. 5.1, E.1).
 
-from unskew.data.records import Sizes
-from unskew.scenario.sampling import draw_split
+A draw takes disjoint parts of a data set, labels some of the positives with one of the paper's biases, and gives the
+labeled ones a confidence. What a fit sees holds no true class; the test part does.
+"""
 
-__all__ = ["Sizes", "draw_split"]
+import numpy as np
+from scipy.special import expit
+
+from unskew.data.records import Labeled, RawData, Sizes, Split
+from unskew.learning.trainer import Trainer
+from unskew.scenario.confidence import CONFIDENCE_EPOCHS, classifier_confidence
+
+__all__ = ["FAVORED_SHARE", "Sizes", "draw_split", "labeled_counts", "select_confident", "select_favored"]
+
+FAVORED_SHARE = 0.9
+"""Share of the labeled positives that comes from the favored ones (App. E.1)."""
+
+
+def draw_split(
+    raw: RawData,
+    *,
+    prior: float,
+    label_freq: float,
+    rng: np.random.RandomState,
+    sizes: Sizes | None = None,
+    trainer: Trainer | None = None,
+    selection: str = "favored",
+) -> Split:
+    """Draw disjoint parts, label some positives with the paper's bias, and give the labeled ones a confidence.
+
+    Parameters
+    ----------
+    raw : RawData
+        Where annotators gave the confidence, training and validation instances come from the annotated ones and test
+        instances from the others. Otherwise a classifier gives the confidence.
+    prior : float
+        Share of positives in the training, validation and confidence parts.
+    label_freq : float
+        Share of the positives that get labeled, in the training and in the validation part.
+    rng : RandomState
+    sizes : Sizes, optional
+    trainer : Trainer, optional
+        Trains the classifier that gives the confidence; by default the MLP for 30 epochs.
+    selection : {"favored", "confidence"}
+        Whether labels prefer the favored positives (App. E.1) or the confident ones (App. F.4).
+    """
+    sizes = Sizes() if sizes is None else sizes
+    trainer = Trainer(max_epochs=CONFIDENCE_EPOCHS) if trainer is None else trainer
+    draw = _draw_parts if raw.confidence is None else _draw_annotated_parts
+    train, validation, test, confidence = draw(raw, prior, sizes, trainer, rng)
+    return Split(
+        train=_label(raw, train, confidence, label_freq, selection, rng),
+        validation=_label(raw, validation, confidence, label_freq, selection, rng),
+        test_X=raw.X[test],
+        test_y=raw.y[test],
+    )
+
+
+def labeled_counts(sizes: Sizes, prior: float, label_freq: float) -> tuple[int, int]:
+    """How many instances of the training and of the validation part get labeled.
+
+    Examples
+    --------
+    >>> labeled_counts(Sizes(), prior=0.05, label_freq=0.1)
+    (25, 5)
+    """
+    train, validation = (_n_labeled(_n_positive(size, prior), label_freq) for size in (sizes.train, sizes.validation))
+    return train, validation
+
+
+def select_favored(
+    positive_rows: np.ndarray, favored: np.ndarray, n_labeled: int, rng: np.random.RandomState
+) -> np.ndarray:
+    """Choose rows to label: 90 % from the favored positives, the rest from the others.
+
+    `favored` says for each of these rows whether labelers prefer it.
+    """
+    n_favored = min(round(FAVORED_SHARE * n_labeled), int(favored.sum()))
+    n_other = n_labeled - n_favored
+    if n_other > int((~favored).sum()):
+        raise ValueError(
+            f"{n_labeled} rows must be labeled, {n_other} of them not favored, but there are only "
+            f"{int((~favored).sum())} such positives. Lower the label frequency."
+        )
+    chosen = (
+        rng.choice(positive_rows[favored], n_favored, replace=False),
+        rng.choice(positive_rows[~favored], n_other, replace=False),
+    )
+    return np.concatenate(chosen)
+
+
+def select_confident(
+    positive_rows: np.ndarray, confidence: np.ndarray, n_labeled: int, rng: np.random.RandomState
+) -> np.ndarray:
+    r"""Choose rows to label, with probabilities that rise with the confidence r as :math:`\sigma(4r - 2)` (App. F.4).
+
+    `confidence` is that of each of these rows.
+    """
+    if n_labeled > len(positive_rows):
+        raise ValueError(
+            f"{n_labeled} rows must be labeled, but there are only {len(positive_rows)} positives. Lower the label "
+            "frequency."
+        )
+    weight = expit(4 * confidence - 2)
+    return np.asarray(rng.choice(positive_rows, n_labeled, replace=False, p=weight / weight.sum()))
+
+
+def _n_positive(size: int, share: float) -> int:
+    return round(size * share)
+
+
+def _n_labeled(n_positive: int, label_freq: float) -> int:
+    return round(label_freq * n_positive)
+
+
+_Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Rows for training, validation and testing; confidence of every row, NaN where it is not known."""
+
+
+def _draw_parts(raw: RawData, prior: float, sizes: Sizes, trainer: Trainer, rng: np.random.RandomState) -> _Parts:
+    wanted = [(sizes.train, prior), (sizes.validation, prior), (sizes.confidence, prior), (sizes.test, 0.5)]
+    train, validation, other, test = _disjoint_parts(raw.y, np.arange(len(raw.y)), wanted, rng)
+    seen = np.concatenate([train, validation])
+    confidence = np.full(len(raw.y), np.nan)
+    confidence[seen] = classifier_confidence(raw.X[other], raw.y[other], raw.X[seen], trainer, rng)
+    return train, validation, test, confidence
+
+
+def _draw_annotated_parts(
+    raw: RawData, prior: float, sizes: Sizes, _trainer: Trainer, rng: np.random.RandomState
+) -> _Parts:
+    assert raw.confidence is not None
+    is_annotated = ~np.isnan(raw.confidence)
+    wanted = [(sizes.train, prior), (sizes.validation, prior)]
+    train, validation = _disjoint_parts(raw.y, np.flatnonzero(is_annotated), wanted, rng)
+    (test,) = _disjoint_parts(raw.y, np.flatnonzero(~is_annotated), [(sizes.test, 0.5)], rng)
+    return train, validation, test, raw.confidence
+
+
+def _label(
+    raw: RawData,
+    rows: np.ndarray,
+    confidence: np.ndarray,
+    label_freq: float,
+    selection: str,
+    rng: np.random.RandomState,
+) -> Labeled:
+    positive_rows = rows[raw.y[rows] == 1]
+    n_labeled = _n_labeled(len(positive_rows), label_freq)
+    if selection == "favored":
+        chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
+    else:
+        chosen = select_confident(positive_rows, confidence[positive_rows], n_labeled, rng)
+    labeled = np.isin(rows, chosen)
+    return Labeled(raw.X[rows], labeled.astype(int), np.where(labeled, confidence[rows], np.nan))
+
+
+def _disjoint_parts(
+    y: np.ndarray, among: np.ndarray, wanted: list[tuple[int, float]], rng: np.random.RandomState
+) -> list[np.ndarray]:
+    """Rows of parts with these sizes and shares of positives, no row in two of them, each part shuffled."""
+    pools = {label: rng.permutation(among[y[among] == label]) for label in (0, 1)}
+    counts = [{1: _n_positive(size, share), 0: size - _n_positive(size, share)} for size, share in wanted]
+    for label, pool in pools.items():
+        needed = sum(count[label] for count in counts)
+        if needed > len(pool):
+            raise ValueError(
+                f"the parts need {needed} instances of class {label}, but there are {len(pool)}. Use smaller parts "
+                "(sizes=Sizes(...); for an experiment, where its data set is registered) or another prior."
+            )
+    parts = []
+    start = {0: 0, 1: 0}
+    for count in counts:
+        rows = [pools[label][start[label] : start[label] + count[label]] for label in (0, 1)]
+        start = {label: start[label] + count[label] for label in (0, 1)}
+        parts.append(rng.permutation(np.concatenate(rows)))
+    return parts

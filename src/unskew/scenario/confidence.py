@@ -1,7 +1,8 @@
-"""Where confidence comes from in an experiment, and what may happen to it on the way (Sec. 5.1, App. F.7 and F.8)."""
+"""Where an experiment's confidence comes from, how it is transformed, and noise (Sec. 5.1, App. F.7, F.8, F.10)."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +11,8 @@ from unskew.data.records import PUData
 from unskew.data.rows import as_rows
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
-from unskew.rankers.labeling import labeling_risk
+from unskew.objectives.weights import CLIP
+from unskew.rankers.labeling import LabelingNetwork, labeling_risk
 
 CONFIDENCE_EPOCHS = 30
 """Epochs of the classifier (App. E.3)."""
@@ -45,5 +47,19 @@ TRANSFORMS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {"power": pow
 
 
 def noisy(values: np.ndarray, deviation: float, rng: np.random.RandomState, *, least: float = 0.0) -> np.ndarray:
-    """Add Gaussian noise and clip to [least, 1]; what is NaN stays so."""
+    """Add Gaussian noise and clip to [least, 1]; NaN stays NaN."""
     return np.asarray(np.clip(values + deviation * rng.standard_normal(values.shape), least, 1))
+
+
+class NoisyLabeling:
+    """A fitted labeling network with Gaussian noise of this deviation on its probabilities, drawn anew at each call."""
+
+    def __init__(self, network: LabelingNetwork, deviation: float, rng: np.random.RandomState) -> None:
+        self.network, self.deviation, self.rng = network, deviation, rng
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of being unlabeled and labeled, shape (n, 2), the latter within [0.01, 1]."""
+        images = np.asarray(X).reshape(len(X), *self.network.input_shape)
+        exact = self.network.predict_proba(images)[:, 1]
+        labeled = noisy(exact, self.deviation, self.rng, least=CLIP)
+        return np.column_stack([1 - labeled, labeled])

@@ -5,8 +5,8 @@ import numpy as np
 from unskew.data.records import RawData
 from unskew.datasets import load
 from unskew.learning.trainer import Trainer
+from unskew.scenario import select_favored
 from unskew.scenario.confidence import classifier_confidence
-from unskew.scenario.selection import select_favored
 
 N_CONFIDENCE, N_TRAIN = 400, 700
 PRIOR, LABEL_FREQ = 0.3, 0.4

@@ -1,11 +1,15 @@
-"""What a summary consists of: tables of text, panels of pictures, notes."""
+"""What a summary consists of: tables of text, panels of pictures, notes; and what data sets and methods are called."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from unskew import datasets
 from unskew.paper.plans import Plan
 
 MISSING = "–"
+STAND_INS = {"diabetes-2015": "diabetes", "blood-2015": "blood"}
+"""Data sets that are used where the files of the paper's data sets are missing, with the names of these."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class ResultTable:
 
 
 @dataclass(frozen=True)
-class Curve:
+class MethodCurve:
     """Means with standard errors over an axis; a flat one does not depend on it and has a single point."""
 
     method: str
@@ -45,7 +49,7 @@ class CurvePanel:
     """All curves of one data set."""
 
     title: str
-    curves: tuple[Curve, ...]
+    curves: tuple[MethodCurve, ...]
     ticks: tuple[float, ...]
     axis: str
     log: bool
@@ -59,9 +63,17 @@ class WeightPanel:
     weights: tuple[float, ...]
 
 
+class Parts(NamedTuple):
+    """Tables, panels of the picture, and notes: how to read them, and what is missing in them."""
+
+    tables: tuple[ResultTable, ...]
+    panels: tuple[CurvePanel, ...] | tuple[WeightPanel, ...]
+    notes: list[str]
+
+
 @dataclass(frozen=True)
 class Summary:
-    """What a plan's rows say.
+    """The rows of a plan as tables, pictures and notes.
 
     Attributes
     ----------
@@ -81,3 +93,33 @@ class Summary:
     notes: tuple[str, ...]
     runs: int
     planned: int
+
+
+def dataset_title(name: str) -> str:
+    """Name of a data set in tables.
+
+    Examples
+    --------
+    >>> dataset_title("diabetes-2015"), dataset_title("cifar10-h")
+    ('Diabetes-2015', 'Cifar10-H')
+    """
+    try:
+        return datasets.describe(name).table_name
+    except ValueError:  # a user's own, which is not registered in this process
+        return "-".join(part.capitalize() for part in name.split("-"))
+
+
+def method_title(name: str) -> str:
+    """Name of a method in tables; its own name if it is not registered in this process.
+
+    Examples
+    --------
+    >>> method_title("conf-auc"), method_title("my-method")
+    ('Ours', 'my-method')
+    """
+    from unskew.rankers import method_card
+
+    try:
+        return method_card(name).table_name
+    except ValueError:
+        return name

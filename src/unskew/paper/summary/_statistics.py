@@ -1,7 +1,7 @@
-"""Means over priors and seeds, the paired test behind bold entries, and the distance from a published mean."""
+"""Means over priors and seeds, tests between them, their distance from published means, and which lack runs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,10 @@ LEVEL = 0.05
 PAPER_RUNS = 40
 """Runs behind each of the paper's means: four priors, ten seeds."""
 _ROUNDING = 1e-12
+_DAGGER = "†"
 
 Run = tuple[float, int]
-"""Prior and seed: what runs of two methods on the same draw have in common."""
+"""Prior and seed, which runs of two methods on the same draw share."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ class Mean:
 
 
 def mean_of(values: Mapping[Run, float], priors: Sequence[float]) -> Mean | None:
-    """Mean of the runs at these priors; None if there are none.
+    """Mean of the runs at these priors; None without runs.
 
-    Means are taken within each prior first: a prior that has more runs than another must not count for more.
+    Means are taken within each prior first, so that a prior with more runs does not count for more.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def paired_p_value(first: Mapping[Run, float], second: Mapping[Run, float]) -> f
     difference = np.array([first[run] - second[run] for run in shared])
     if np.abs(difference).max() < _ROUNDING:  # identical results are not different
         return 1.0
-    if np.ptp(difference) < _ROUNDING:  # always better by the same: no doubt, and no t either
+    if np.ptp(difference) < _ROUNDING:  # always better by the same amount, for which t is not defined
         return 0.0
     return float(stats.ttest_rel([first[run] for run in shared], [second[run] for run in shared]).pvalue)
 
@@ -101,7 +102,7 @@ class Standing:
     bold : tuple of bool
         The best, and those that do not differ from it significantly.
     untested : tuple of bool
-        Those that share fewer than two runs with the best, so that nothing can be said.
+        Those that share fewer than two runs with the best.
     """
 
     bold: tuple[bool, ...]
@@ -112,7 +113,7 @@ def standing(results: Sequence[Mapping[Run, float]], priors: Sequence[float]) ->
     """Compare the results of a row with its best one."""
     means = [mean_of(each, priors) for each in results]
     present = {place: mean for place, mean in enumerate(means) if mean}
-    # A mean over fewer priors is one of easier or harder problems: it is the best only where all are like that.
+    # A mean over some of the priors is one of easier or harder problems; it counts only where all lack priors.
     whole = {place: mean for place, mean in present.items() if not mean.missing} or present
     if not whole:
         return Standing((False,) * len(means), (False,) * len(means))
@@ -125,15 +126,9 @@ def standing(results: Sequence[Mapping[Run, float]], priors: Sequence[float]) ->
 
 
 def standard_errors_apart(ours: Mean, paper: float, paper_std: float | None) -> float | None:
-    """Difference from the paper's mean in standard errors of the difference; None where it means nothing.
+    """Difference from the paper's mean in standard errors of the difference; None where priors or a deviation lack.
 
-    Parameters
-    ----------
-    ours : Mean
-    paper : float
-        Mean over `PAPER_RUNS` runs.
-    paper_std : float or None
-        Standard deviation of these; where it was not published ours takes its place.
+    `paper` is a mean over `PAPER_RUNS` runs, with the deviation `paper_std`; ours is used where that is not published.
 
     Examples
     --------
@@ -145,3 +140,41 @@ def standard_errors_apart(ours: Mean, paper: float, paper_std: float | None) -> 
         return None
     theirs = ours.std if paper_std is None else paper_std
     return (ours.value - paper) / math.sqrt(ours.std**2 / ours.n + theirs**2 / PAPER_RUNS)
+
+
+def most_seeds(means: Iterable[Mean | None]) -> int:
+    """Seeds at the prior that has the most."""
+    return max((count for mean in means if mean for count in mean.counts.values()), default=0)
+
+
+def mark_of(mean: Mean, seeds: int) -> str:
+    """A dagger where not every prior has that many seeds."""
+    return _DAGGER if any(count != seeds for count in mean.counts.values()) else ""
+
+
+def partial_notes(lines: Mapping[str, Mapping[str, Mean | None]]) -> list[str]:
+    """A sentence for each kind of incomplete entry, with the lines and columns where it occurs."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for title, means in lines.items():
+        for lack, columns in _lacks(means).items():
+            kinds.setdefault((lack, ", ".join(columns)), []).append(title)
+    return [
+        f"{_DAGGER} {'all lines' if 1 < len(titles) == len(lines) else '; '.join(titles)} ({columns}): {lack}."
+        for (lack, columns), titles in kinds.items()
+    ]
+
+
+def _lacks(means: Mapping[str, Mean | None]) -> dict[str, list[str]]:
+    """What is missing in a line, and in which of its columns."""
+    seeds = most_seeds(means.values())
+    lacks: dict[str, list[str]] = {}
+    for column, mean in means.items():
+        if mean and mark_of(mean, seeds):
+            lacks.setdefault(_lack(mean, seeds), []).append(column)
+    return lacks
+
+
+def _lack(mean: Mean, seeds: int) -> str:
+    text = f"{mean.n} of {seeds * len(mean.counts)} runs"
+    missing = ", ".join(format(prior, "g") for prior in mean.missing)
+    return f"{text}, none at prior {missing}" if missing else text

@@ -10,8 +10,8 @@ import numpy as np
 
 from unskew._support.pictures import BLUE, DARK, as_png, as_svg
 from unskew.errors import MissingExtra
-from unskew.paper.summary.records import Curve, CurvePanel, Summary, WeightPanel
-from unskew.paper.summary.weight_tables import BOUND
+from unskew.paper.summary._panels import BOUND
+from unskew.paper.summary._records import CurvePanel, MethodCurve, Summary, WeightPanel
 
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -26,8 +26,8 @@ _STYLE: dict[Any, Any] = {
     "legend.handlelength": 3.0,
     "svg.hashsalt": "unskew",  # the same picture gives the same file
 }
-# Told apart without color too: shape and dashes differ. A method looks the same in every picture. PG is a large ring,
-# since it ranks as NTC does and would hide it.
+# Shapes and dashes differ, too, for those who cannot see the colors. A method looks the same in every picture. PG is a
+# large ring, because it ranks as NTC does and would hide it.
 _LOOKS = {
     "conf-auc": ("#c0392b", "o", "-"),
     "no-conf": ("#2a6fbb", "s", "--"),
@@ -59,7 +59,7 @@ def style() -> Iterator[None]:
 
 
 def draw(summary: Summary) -> Any:
-    """The picture as a matplotlib figure; None where the plan has none or there are no rows."""
+    """The picture as a matplotlib figure; None for a plan without a picture or without rows."""
     if not summary.panels:
         return None
     with style():
@@ -74,7 +74,7 @@ def draw(summary: Summary) -> Any:
 
 
 def pictures(summary: Summary) -> dict[str, bytes]:
-    """Contents of the picture's files by their suffix; empty where the plan has no picture."""
+    """Contents of the picture's files by suffix; empty for a plan without a picture."""
     figure = draw(summary)
     if figure is None:
         return {}
@@ -96,7 +96,7 @@ def _grid(panels: Sequence[CurvePanel | WeightPanel]) -> tuple[Any, Sequence[Any
 
 
 def _key_columns(entries: int, width: float) -> int:
-    """As many columns as fit, but no more than its lines need."""
+    """As many columns as fit, but no more than the entries need."""
     most = max(2, int(width / _KEY_WIDTH))
     return max(1, math.ceil(entries / max(1, math.ceil(entries / most))))
 
@@ -123,7 +123,7 @@ def _draw_curves(axes: Any, panel: CurvePanel) -> None:
     axes.set_ylabel("test AUC")
 
 
-def _draw_curve(axes: Any, curve: Curve, look: tuple[str, str, str], ticks: Sequence[float], order: int) -> None:
+def _draw_curve(axes: Any, curve: MethodCurve, look: tuple[str, str, str], ticks: Sequence[float], order: int) -> None:
     color, marker, dashes = look
     line = {"color": color, "linestyle": dashes, "label": curve.label, "zorder": order, "linewidth": 1.4}
     mean, error = np.asarray(curve.mean, float), np.asarray(curve.error, float)
@@ -139,7 +139,7 @@ def _draw_curve(axes: Any, curve: Curve, look: tuple[str, str, str], ticks: Sequ
 
 def _draw_weights(axes: Any, panel: WeightPanel) -> None:
     axes.hist(panel.weights, bins=np.linspace(0, max(panel.weights) * 1.0001, _BINS + 1).tolist(), color=BLUE)
-    # Large weights are few, and their bars too low to see: a tick for each.
+    # Large weights are few and their bars too low to see, so each gets a tick.
     large = [each for each in panel.weights if each >= BOUND]
     axes.plot(large, [0.02] * len(large), "|", color=DARK, transform=axes.get_xaxis_transform())
     axes.set_title(panel.title)

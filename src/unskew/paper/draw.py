@@ -1,4 +1,4 @@
-"""Carry out the settings that share a draw: the data are drawn, and the labeling network is trained, once for all."""
+"""A draw of a data set and the runs on it, for which data are drawn and the labeling network is trained once."""
 
 import os
 import platform
@@ -18,12 +18,11 @@ from unskew.datasets import describe, load, reader
 from unskew.learning.trainer import Trainer
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.paper.own_files import row_digests
-from unskew.paper.settings import Setting
+from unskew.paper.plans import Setting
 from unskew.paper.store import Row
 from unskew.rankers import Ranker, make
-from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, noisy
-from unskew.scenario.labeling_noise import NoisyLabeling
-from unskew.scenario.sampling import draw_split
+from unskew.scenario import draw_split
+from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, NoisyLabeling, noisy
 
 LENDER = "ntc"
 """The method whose network is the labeling probability of all others."""
@@ -31,18 +30,12 @@ LENDER = "ntc"
 
 @lru_cache(maxsize=1)
 def _load(name: str, _read: Callable[..., RawData]) -> RawData:
-    """The data set; it is read again where an edited file registered another reader under its name."""
+    """The data set; read again if an edited file has registered another reader under its name."""
     return load(name)
 
 
 class Draw:
-    """A draw of a data set, with what methods share.
-
-    Parameters
-    ----------
-    setting : Setting
-        One of those to carry out. All that share its `split` share this draw.
-    """
+    """A draw of a data set, with what methods share, for all settings with the `split` of this one."""
 
     def __init__(self, setting: Setting) -> None:
         raw, about = _load(setting.dataset, reader(setting.dataset)), describe(setting.dataset)
@@ -64,10 +57,7 @@ class Draw:
         )
 
     def row(self, setting: Setting) -> Row:
-        """Carry out a setting; returns its row.
-
-        It depends on the setting alone: not on which others are carried out, nor on their order.
-        """
+        """Run a setting; returns its row, which does not depend on the other settings or on their order."""
         assert setting.split == self.setting.split
         split = _changed(self.split, setting)
         ranker, seconds, labeling_seconds = self._fitted(setting, split)
@@ -114,16 +104,12 @@ class Draw:
 
 
 def network_for(raw: RawData) -> str:
-    """The paper's network for this kind of data (App. E.3), where the data set names none."""
+    """The paper's network for this kind of data (App. E.3), for a data set that does not name one."""
     return "cnn" if raw.X.ndim == 4 else "mlp"
 
 
 def _fit(ranker: Ranker, split: Split) -> float:
-    """Fit, and return how many seconds of the processor that took.
-
-    On one thread that is the time of an idle machine, more or less: other work on it, and a run that was stopped for a
-    while, do not count.
-    """
+    """Fit, and return the processor seconds that took: other work on the machine does not count."""
     held_out = split.validation
     start = time.process_time()
     ranker.fit(
@@ -161,13 +147,13 @@ _DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)
 
 
 def _generator(setting: Setting, purpose: int) -> np.random.RandomState:
-    # Other rows, first weights and noise for each prior: runs of one seed would not be independent of each other else.
-    # But the same for every method, and the same noise in units of its deviation at every level: these are compared.
+    # Rows, first weights and noise differ between priors, because runs of one seed would be correlated otherwise. They
+    # are the same for every method, and at every level of noise in units of its deviation: these are compared.
     return np.random.RandomState([setting.seed, round(1e6 * setting.prior), purpose])
 
 
 def _history(ranker: Ranker) -> Row:
-    """How training went; a score that is the labeling probability with noise on it was not trained."""
+    """How training went; the score of a noisy labeling probability was not trained."""
     if not ranker.history_:
         return {"best_epoch": None, "epochs": 0, "validation_risk": None}
     return {
@@ -179,7 +165,7 @@ def _history(ranker: Ranker) -> Row:
 
 def _weights(ranker: Ranker, train: Labeled) -> Row:
     """Weights of the labeled training instances, for the method of the paper."""
-    if ranker.name != "conf-auc" or isinstance(ranker.labeling, NoisyLabeling):  # the noise is gone when it was used
+    if ranker.name != "conf-auc" or isinstance(ranker.labeling, NoisyLabeling):  # its noise is not kept
         return {}
     labeled = train.y == 1
     prob = ranker.labeling_prob(train.X[labeled])
