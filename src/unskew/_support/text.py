@@ -1,6 +1,7 @@
 """How messages name files, columns, rows and values."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,10 @@ from unskew.errors import closest_name
 StrPath = str | os.PathLike[str]
 LONGEST_VALUE = 60
 
+# Control characters, marks that turn the direction of writing, line separators, and halves of a character (bytes of a
+# file name that are not text): a terminal would obey them, or show something other than what is there.
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -19,6 +24,19 @@ class Table:
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Text from outside with every character escaped that a terminal would obey instead of showing it.
+
+    Characters in `keep` stay: line breaks and tabs of a whole message are our own.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2J\u202eb\n"))
+    a\x1b[2J\u202eb\n
+    """
+    return _UNSEEN.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
 
 
 def shown(value: object) -> str:
@@ -36,13 +54,12 @@ def shown(value: object) -> str:
     text = str(value)
     if not isinstance(value, str):
         return text
-    text = text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
-    return '"' + text.replace("\r", "\\r").replace("\n", "\\n") + '"'
+    return '"' + visible(text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…") + '"'
 
 
 def start(path: StrPath | None) -> str:
     """File at the start of a message; nothing if it is not known."""
-    return "" if path is None else f"{os.fspath(path)}: "
+    return "" if path is None else f"{visible(os.fspath(path))}: "
 
 
 def rows(count: int) -> str:
