@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from unskew._support.text import listed, shown, start, visible
+from unskew._support.text import listed, percent, shown, start, visible
 
 
 def test_every_control_and_direction_character_is_escaped():
@@ -28,3 +28,7 @@ def test_names_and_values_of_messages_are_escaped():
     assert shown("a\x1b[31m") == r'"a\x1b[31m"'
     assert listed(["a\u202e", "b\n"]) == r'"a\u202e", "b\n"'
     assert start("x\x1b.csv") == r"x\x1b.csv: "
+
+
+def test_percent():
+    assert [percent(each) for each in (1, 0.5, 0.0994, 0.0996, 0.001)] == ["100 %", "50 %", "9.9 %", "10 %", "0.10 %"]
