@@ -5,11 +5,12 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from unskew.errors import closest_name
+
+if TYPE_CHECKING:
+    import numpy as np
 
 StrPath = str | os.PathLike[str]
 LONGEST_VALUE = 60
@@ -80,13 +81,14 @@ def rows_of(count: int, total: int, one: str, more: str) -> str:
     return f"{rows(count)} of {total:,} {one if count == 1 else more}"
 
 
-def offending(bad: np.ndarray, series: Any, first_row: int, one: str, more: str) -> str:
+def offending(bad: "np.ndarray", series: Any, first_row: int, one: str, more: str) -> str:
     """How many rows of a column offend and by what, with the first of them; `bad` marks them.
 
     Examples
     --------
-    >>> offending(np.array([False, True]), ["1", "?"], 1, "is none", "are none")
-    '1 row of 2 is none (first: "?" at row 2)'
+    >>> import numpy as np
+    >>> offending(np.array([False, True]), ["1", "?"], 1, "is not a number", "are not numbers")
+    '1 row of 2 is not a number (first: "?" at row 2)'
     """
     first = int(bad.argmax())
     found = rows_of(int(bad.sum()), len(series), one, more)
