@@ -3,13 +3,14 @@
 import errno
 import os
 import stat
+import subprocess
 import sys
 
 import pytest
 
 import unskew
 from quick_fits import QUICK
-from unskew._support.files import require_writable, write_atomically
+from unskew._support.files import replacing, require_writable, write_atomically
 
 
 @pytest.fixture(scope="module")
@@ -48,22 +49,128 @@ def umask():
 
 @pytest.mark.usefixtures("umask")
 def test_a_new_file_has_the_rights_of_any_new_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("other threads would create files with this mask"))
     write_atomically(tmp_path / "new", b"")
-    for status in (tmp_path / "nothing", tmp_path / "new"):  # as on systems that do not tell the mask
-        monkeypatch.setattr("unskew._support.files._STATUS", status)
-        write_atomically(tmp_path / f"beside {status.name}", b"")
-    assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o640}
-    (tmp_path / "by others").touch()
-    assert stat.S_IMODE((tmp_path / "by others").stat().st_mode) == 0o640  # the mask is as it was
-
-
-@pytest.mark.usefixtures("umask")
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells the mask")
-def test_the_mask_is_not_touched(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("other threads would make files with this mask"))
-    write_atomically(tmp_path / "new", b"")
+    with replacing(tmp_path / "other"):
+        assert {rights(each) for each in tmp_path.iterdir()} == {0o640}
     monkeypatch.undo()
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+@pytest.mark.usefixtures("umask")
+def test_nobody_else_can_read_along(mode, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "file").chmod(mode)
+    with replacing(tmp_path / "file"):
+        assert {rights(each) for each in tmp_path.iterdir()} == {mode}
+
+
+def test_rights_of_a_group_stay_with_the_group(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.touch()
+    path.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(path, 12345, 54321)
+        write_atomically(path, b"new")
+        assert (path.stat().st_uid, path.stat().st_gid, rights(path)) == (12345, 54321, 0o640)
+
+    def refuse(*_):
+        raise PermissionError
+
+    group = path.stat().st_gid
+    monkeypatch.setattr(os, "chown", refuse)  # as for a user who is not in the group
+    write_atomically(path, b"newer")
+    assert rights(path) == (0o640 if path.stat().st_gid == group else 0o600)
+
+
+def rights(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+WRITE = """
+import sys, time
+from unskew._support.files import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    print(flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def writing(tmp_path):
+    """Start processes that are in the middle of writing to a file of this name."""
+    started = []
+
+    def start(name):
+        process = subprocess.Popen([sys.executable, "-c", WRITE, tmp_path / name], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("name", ["file", "é" * 120])
+def test_what_a_killed_process_left_is_removed_by_the_next_one(name, writing, tmp_path):
+    killed = writing(name)
+    killed.kill()
+    killed.wait()
+    [left] = os.listdir(tmp_path)
+    assert left.endswith(".part")
+    write_atomically(tmp_path / f"{name}2", b"of another file")
+    assert left in os.listdir(tmp_path)
+    write_atomically(tmp_path / name, b"whole")
+    assert sorted(os.listdir(tmp_path)) == [name, f"{name}2"]
+
+
+def test_what_a_living_process_writes_stays(writing, tmp_path):
+    writing("file")
+    others = ".file.0123abcd.txt.part", ".file.0123abcd.part.gz", ".file.part"
+    for name in others:
+        (tmp_path / name).touch()
+    (tmp_path / ".file.0123abcd.part").symlink_to(others[0])
+    before = os.listdir(tmp_path)
+    write_atomically(tmp_path / "file", b"whole")
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "file"])
+
+
+def test_a_file_that_was_taken_for_abandoned_is_created_again(tmp_path, monkeypatch):
+    import unskew._support.files as files
+
+    lock, taken = files._lock, []
+
+    def remove_first(file, *, wait):
+        if wait and not taken:
+            taken.append(file.name)
+            os.unlink(file.name)
+        return lock(file, wait=wait)
+
+    monkeypatch.setattr(files, "_lock", remove_first)
+    write_atomically(tmp_path / "file", b"whole")
+    assert taken
+    assert (tmp_path / "file").read_bytes() == b"whole"
+
+
+@pytest.mark.parametrize("locks", [None, "no locks on this file system"])
+def test_without_locks_files_are_written_and_nothing_is_removed(locks, tmp_path, monkeypatch):
+    import fcntl
+
+    def fail(*_):
+        raise OSError(errno.ENOLCK, locks)
+
+    if locks is None:
+        monkeypatch.setattr("unskew._support.files.fcntl", None)
+    else:
+        monkeypatch.setattr(fcntl, "flock", fail)
+    (tmp_path / ".file.0123abcd.part").touch()
+    write_atomically(tmp_path / "file", b"whole")
+    assert sorted(os.listdir(tmp_path)) == [".file.0123abcd.part", "file"]
 
 
 def test_a_model_that_cannot_be_saved_is_told_by_its_own_name(ranker, tmp_path):
@@ -71,12 +178,12 @@ def test_a_model_that_cannot_be_saved_is_told_by_its_own_name(ranker, tmp_path):
     (tmp_path / "pipe").mkdir()
     os.mkfifo(tmp_path / "pipe" / "x")
     with pytest.raises(
-        FileNotFoundError, match=r"no/x.unskew cannot be written: there is no folder .*no. Make it first"
+        FileNotFoundError, match=r"no/x.unskew cannot be written: there is no folder .*no. Create it first"
     ):
         ranker.save(tmp_path / "no" / "x.unskew")
     with pytest.raises(IsADirectoryError, match="folder must be the name of a file, but it is a folder"):
         ranker.save(tmp_path / "folder")
-    with pytest.raises(FileExistsError, match="x must be the name of a file, but it is something else"):
+    with pytest.raises(FileExistsError, match="x must be the name of a file, but it is a device or a pipe"):
         ranker.save(tmp_path / "pipe" / "x")
     assert sorted(os.listdir(tmp_path)) == ["folder", "pipe"]
     assert os.listdir(tmp_path / "folder") == []
@@ -84,7 +191,7 @@ def test_a_model_that_cannot_be_saved_is_told_by_its_own_name(ranker, tmp_path):
 
 def test_a_folder_without_the_right_to_write(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    with pytest.raises(PermissionError, match="x cannot be written: no right to write to"):
+    with pytest.raises(PermissionError, match="x cannot be written: you do not have permission to write to"):
         write_atomically(tmp_path / "x", b"")
 
 

@@ -135,7 +135,7 @@ def requests(folder, out):
         "results over the new model": (["fit", cases, *FIT, "--out", out / "m", "--json", out / "m"], "writes two"),
         "results over the new page": (["report", model, "--out", out / "p", "--json", out / "." / "p"], "writes two"),
         "page over the model": (["report", model, "--out", model], "same command reads it"),
-        "output is a device": (["report", model, "--out", "/dev/null"], "something else"),
+        "output is a device": (["report", model, "--out", "/dev/null"], "a device"),
         "json in no folder": (["fit", cases, *FIT, "--out", out / "m", "--json", out / "no" / "x"], "no folder"),
         "folder that takes no files": (
             ["fit", cases, *FIT, "--out", "/proc/m.unskew"],

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from unskew.datasets import toy
-from unskew.diagnostics import LEVELS, Unit, diagnose, over_representation, pareto_tail, percent
+from unskew.diagnostics import LEVELS, Unit, diagnose, over_representation, pareto_tail
 from unskew.metrics.checks import share_of_heaviest
 from unskew.weights import effective_sample_size, inverse_labeling_weight
 
@@ -201,10 +201,6 @@ def test_nothing_to_diagnose_is_refused():
         diagnose([0.0, 0.0], [0.1, 0.2], 0.01)
     with pytest.raises(ValueError, match="Did you mean 'one-sample'"):
         diagnose([0.5], [0.1], 0.01, scenario="one-smple")
-
-
-def test_percent():
-    assert [percent(each) for each in (1, 0.5, 0.0994, 0.0996, 0.001)] == ["100 %", "50 %", "9.9 %", "10 %", "0.10 %"]
 
 
 def shifts_of(X, labeled, weight, **options):

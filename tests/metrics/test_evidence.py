@@ -11,8 +11,9 @@ from scipy import sparse
 
 import unskew
 from quick_fits import QUICK
+from unskew._support.text import percent
 from unskew.datasets import toy
-from unskew.diagnostics import Unit, percent
+from unskew.diagnostics import Unit
 from unskew.metrics import sar_auc, sar_curves
 from unskew.metrics.evidence import SHARES, Evidence, Risk, Training, gather_evidence, threshold_table
 from unskew.weights import inverse_labeling_weight

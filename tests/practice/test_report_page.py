@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from page_samples import KINDS, NASTY, Page, sample_card, sample_evidence, sample_methods, sample_pages
+from unskew._support.text import percent
 from unskew.metrics.evidence import Risk, Training, threshold_table
 from unskew.practice.report.comparison_page import Compared, comparison_page, recommend
 from unskew.practice.report.interactive import embedded_json
 from unskew.practice.report.model_page import model_page
 from unskew.practice.report.svg import log_axis, nice_axis
-from unskew.practice.report.words import percent
 
 
 @pytest.fixture

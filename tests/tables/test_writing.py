@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -53,6 +54,36 @@ def test_a_file_keeps_the_usual_permissions(tmp_path, ending):
         writer.write(pl.DataFrame({"a": [1]}))
     (tmp_path / "usual").touch()
     assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_private_file_stays_private_also_while_it_is_written(tmp_path, ending):
+    path = tmp_path / f"out{ending}"
+    path.touch(mode=0o600)
+    with TableWriter(path) as writer:
+        writer.write(pl.DataFrame({"a": [1]}))
+        assert len(os.listdir(tmp_path)) == 2
+        assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600}
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".parquet"])
+def test_what_a_killed_process_left_is_removed(tmp_path, ending):
+    script = """
+        import os, signal, sys
+        import polars as pl
+        from unskew.tables import TableWriter
+        with TableWriter(sys.argv[1]) as writer:
+            writer.write(pl.DataFrame({"a": [1]}))
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    path = tmp_path / f"out{ending}"
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script), path], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == 1
+    with TableWriter(path) as writer:
+        writer.write(pl.DataFrame({"a": [1]}))
+    assert os.listdir(tmp_path) == [path.name]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
@@ -126,14 +157,49 @@ def test_types_that_csv_can_hold_are_not_refused(tmp_path):
     assert count_rows(tmp_path / "o.csv") == 1
 
 
-def test_what_polars_cannot_write_is_no_error_of_the_disk(tmp_path):
-    frame = pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)})
+def test_types_that_parquet_cannot_hold_are_refused_before_there_are_rows(tmp_path):
+    frame = pl.DataFrame({"a": pl.Series([1], dtype=pl.Int128)})
+    with pytest.raises(TableError, match='o.parquet: .* column "a" is of type Int128. Leave it out.'):
+        check_types(tmp_path / "o.parquet", frame.clear())
+
+
+def test_what_cannot_be_converted_is_no_error_of_the_disk(tmp_path, monkeypatch):
+    def fail(_):
+        raise pl.exceptions.ComputeError("this value is too large")
+
+    monkeypatch.setattr("unskew.tables.writing.check_types", lambda *_: None)
+    monkeypatch.setattr(pl.DataFrame, "to_arrow", fail)
     with (
-        pytest.raises(TableError, match="o.parquet: .* that failed: .*Nothing was left behind; leave out the column"),
+        pytest.raises(TableError, match="o.parquet: .* that failed: this value is too large.*; leave out the column"),
         TableWriter(tmp_path / "o.parquet") as writer,
     ):
-        writer.write(frame)
+        writer.write(pl.DataFrame({"a": [1]}))
     assert os.listdir(tmp_path) == []
+
+
+def test_parquet_keeps_every_type_that_a_table_may_have(tmp_path):
+    time = datetime.datetime(2024, 1, 31, 12, 0, 0, 123456)
+    frame = pl.DataFrame({"int": [1, 2, 3], "text": ["a", "b", None], "none": [None] * 3, "time": [time] * 3})
+    frame = frame.with_columns(
+        *(pl.col("int").cast(kind).alias(str(kind)) for kind in (pl.Int8, pl.UInt64, pl.Float32, pl.Decimal(10, 2))),
+        *(pl.col("time").cast(pl.Datetime(unit)).alias(unit) for unit in ("ms", "us", "ns")),
+        *((pl.col("time") - pl.col("time")).cast(pl.Duration(unit)).alias(f"d{unit}") for unit in ("ms", "us", "ns")),
+        pl.col("text").cast(pl.Categorical).alias("category"),
+        pl.col("text").cast(pl.Enum(["a", "b", "c"])).alias("enum"),
+        pl.col("text").cast(pl.Binary).alias("bytes"),
+        pl.col("time").dt.date().alias("day"),
+        pl.col("time").dt.time().alias("clock"),
+        pl.col("time").dt.replace_time_zone("Europe/Berlin").alias("zone"),
+        pl.struct(pl.col("int"), pl.concat_list("text").alias("list")).alias("record"),
+        (pl.col("int") > 1).alias("truth"),
+    )
+    frame.write_parquet(tmp_path / "by polars.parquet")
+    with TableWriter(tmp_path / "o.parquet") as writer:
+        for row in frame.iter_slices(1):
+            writer.write(row)
+    before, after = (pl.read_parquet(tmp_path / name) for name in ("by polars.parquet", "o.parquet"))
+    assert after.schema == before.schema
+    assert after.equals(before)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

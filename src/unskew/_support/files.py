@@ -2,66 +2,154 @@
 
 import os
 import re
+import secrets
 import stat
 import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
-_STATUS = Path("/proc/self/status")
+from unskew._support.text import StrPath
+
+try:
+    import fcntl
+except ImportError:  # Windows: without locks no temporary file is taken for abandoned
+    fcntl = None  # type: ignore[assignment]
+
+LONGEST_NAME = 200
+"""Bytes of a name that leave room for the rest of a temporary name: most file systems allow 255."""
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write under a temporary name in the same folder, then move: the old file stays until the new one is whole."""
-    path = Path(os.path.realpath(path))  # a link stays a link, and what it points to is written
+def write_atomically(path: StrPath, content: bytes) -> None:
+    """Write a whole file; the old one stays until the new one is complete."""
     require_writable(path)
     try:
-        _write_and_move(path, content)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
         if error.errno is None:
             raise
-        raise OSError(error.errno, error.strerror, str(path)) from None  # else it names the temporary file, or none
+        name = os.path.realpath(path)
+        raise OSError(error.errno, error.strerror, name) from None  # else it names the temporary file, or none
 
 
-def _write_and_move(path: Path, content: bytes) -> None:
-    mode = _mode_of(path)
-    # With its whole name a long one would become too long.
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
+@contextmanager
+def replacing(path: StrPath) -> Iterator[IO[bytes]]:
+    """Give a new file to write to, which takes the place of `path` when the block ends without an error.
+
+    Until then it has a temporary name in the same folder and the rights of the file that it will replace; after an
+    error it is removed. If `path` is a link, what it points to is replaced. Temporary files that killed processes left
+    behind when they wrote to the same path are removed first.
+    """
+    target = Path(os.path.realpath(path))
+    _remove_abandoned(target)
+    file = _open_temporary(target)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+        if os.name == "nt":
+            file.close()  # Windows does not move an open file
+        os.replace(file.name, target)
+        file.close()
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):
+            file.close()  # what it could not write is thrown away
+        Path(file.name).unlink(missing_ok=True)
         raise
 
 
+def _open_temporary(target: Path) -> IO[bytes]:
+    """Create a locked file beside `target`, which no more people can read than `target` itself."""
+    try:
+        old = target.stat()
+    except OSError:
+        old = None
+    rights = 0o666 if old is None else 0o600  # the system takes away what the umask forbids
+    while True:
+        name = target.with_name(f"{_temporary_start(target)}{secrets.token_hex(4)}.part")
+        file = open(name, "xb", opener=lambda path, flags: os.open(path, flags, rights))  # noqa: SIM115
+        _lock(file, wait=True)
+        if name.exists():
+            break
+        file.close()  # before it was locked, another process took it for abandoned and removed it
+    if old is not None:
+        _copy_rights(old, name)
+    return file
+
+
+def _copy_rights(old: os.stat_result, new: Path) -> None:
+    """Give a file the owner, group and rights of another, as far as the system allows."""
+    mode = stat.S_IMODE(old.st_mode)
+    try:
+        if os.stat(new).st_gid != old.st_gid:
+            os.chown(new, -1, old.st_gid)
+    except OSError:
+        mode = mode & ~0o070 | (mode & 0o007) << 3  # its group is another one, and gets the rights of everybody else
+    with suppress(OSError):
+        os.chown(new, old.st_uid, -1)  # only root may give a file away
+    os.chmod(new, mode)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove temporary files whose writer was killed.
+
+    A writer holds a lock on its file, and the system drops the lock when the process ends in whatever way. A process
+    number in the name would say less: numbers are used again, and differ between containers that share a folder.
+    """
+    pattern = re.compile(re.escape(_temporary_start(target)) + r"[0-9a-f]{8}\.part")
+    with suppress(OSError):  # a folder that cannot be listed can still be written to
+        for each in list(os.scandir(target.parent)):
+            if pattern.fullmatch(each.name) and each.is_file(follow_symlinks=False):
+                with suppress(OSError), open(each.path, "rb") as file:
+                    if _lock(file, wait=False):
+                        os.unlink(each.path)
+
+
+def _temporary_start(target: Path) -> str:
+    """How the names of temporary files for this target begin; those of no other target do."""
+    name, encoded = target.name, os.fsencode(target.name)
+    return f".{name}." if len(encoded) <= LONGEST_NAME else f".{name[:40]}.{zlib.crc32(encoded):08x}."
+
+
+def _lock(file: IO[bytes], *, wait: bool) -> bool:
+    """Lock an open file until it is closed; False if another process holds it, or there are no locks here."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
 def require_writable(
-    path: str | os.PathLike[str] | None,
-    *inputs: str | os.PathLike[str] | None,
-    beside: str | os.PathLike[str] | None = None,
+    path: StrPath | None,
+    *inputs: StrPath | None,
+    beside: StrPath | None = None,
 ) -> None:
-    """Refuse a path that could not be written, is one of the inputs, or another result, before anything long begins."""
+    """Refuse a path that cannot be written, or is an input or another result, before anything long begins."""
     if path is None:
         return
     path = Path(path)
     if any(_is_same(path, each) for each in inputs):
-        raise FileExistsError(f"{path} must not be written over: the same command reads it. Give another name.")
+        raise FileExistsError(f"{path} must not be overwritten: the same command reads it. Choose another name.")
     if _is_same(path, beside):
-        raise FileExistsError(f"{path} must take one result, but the same command writes two to it. Give another name.")
+        raise FileExistsError(f"{path} must hold one result, but the same command writes two. Choose another name.")
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise FileExistsError(f"{path} must be the name of a file, but it is something else. Give another name.")
+        raise FileExistsError(f"{path} must be the name of a file, but it is a device or a pipe. Choose another name.")
     if path.is_dir():
-        raise IsADirectoryError(f"{path} must be the name of a file, but it is a folder. Give a name inside it.")
+        raise IsADirectoryError(f"{path} must be the name of a file, but it is a folder. Choose a name inside it.")
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {folder}. Create it first.")
     _require_room(path, folder)
 
 
-def _is_same(path: Path, other: str | os.PathLike[str] | None) -> bool:
-    """Whether both name one file; what is not there yet has nothing but its name."""
+def _is_same(path: Path, other: StrPath | None) -> bool:
+    """Whether both paths lead to one file; a file that does not exist yet is compared by its path."""
     if other is None:
         return False
     if path.exists() and Path(other).exists():
@@ -70,58 +158,35 @@ def _is_same(path: Path, other: str | os.PathLike[str] | None) -> bool:
 
 
 def _require_room(path: Path, folder: Path) -> None:
-    """Refuse a path whose folder takes no new files; only trying tells, because root has every right."""
+    """Refuse a path in whose folder no file can be created; only trying tells, because root has every right."""
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{path} cannot be written: no right to write to {folder}. Take another folder.")
+        reason = f"you do not have permission to write to {folder}"
+        raise PermissionError(f"{path} cannot be written: {reason}. Choose another folder.")
     try:
-        with tempfile.NamedTemporaryFile(prefix=".unskew.", suffix=".part", dir=folder):
-            pass
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        told = OSError(
-            f"{path} cannot be written: {folder} takes no new files ({error.strerror}). Take another folder."
-        )
-        told.errno = error.errno  # tells a full disk from a wrong request
-        raise told from None
+        reason = f"a file cannot be created in {folder} ({error.strerror})"
+        failed = OSError(f"{path} cannot be written: {reason}. Choose another folder.")
+        failed.errno = error.errno  # tells a full disk from a wrong request
+        raise failed from None
 
 
-def require_folder(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot become, or be, a folder to write to; nothing is made yet."""
+def require_folder(path: StrPath) -> None:
+    """Refuse a path that is not a folder to write to and cannot become one; nothing is created yet."""
     path = Path(path)
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
     if not there.is_dir():
         found = "it is a file" if there == path else f"{there} is a file"
-        raise NotADirectoryError(f"{path} must be a folder, but {found}. Give another name.")
+        raise NotADirectoryError(f"{path} must be a folder, but {found}. Choose another name.")
     _require_room(path, there)
 
 
-def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder, with those above it, unless it is there."""
+def make_folder(path: StrPath) -> None:
+    """Create a folder, with those above it, unless it exists."""
     require_folder(path)
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        told = OSError(f"{path} must be a folder, but it cannot be made: {error.strerror}. Give another name.")
-        told.errno = error.errno
-        raise told from None
-
-
-def _mode_of(path: Path) -> int:
-    """Rights of the file that is there (someone may have made it private), else those of any new file."""
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except OSError:
-        return 0o666 & ~_umask()
-
-
-def _umask() -> int:
-    """Rights that new files do not get."""
-    try:
-        told = re.search(rb"^Umask:\s*([0-7]+)", _STATUS.read_bytes(), re.MULTILINE)
-    except OSError:
-        told = None
-    if told:
-        return int(told[1], 8)
-    # Where nothing tells it, it can only be read by setting it: what other threads make meanwhile is open to all.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        failed = OSError(f"{path} must be a folder, but it cannot be created: {error.strerror}. Choose another name.")
+        failed.errno = error.errno
+        raise failed from None

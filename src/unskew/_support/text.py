@@ -1,16 +1,24 @@
-"""How messages name files, columns, rows and values."""
+"""Words for people: numbers as they are read, and how messages name files, columns, rows and values."""
 
+import math
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from unskew.errors import closest_name
 
+if TYPE_CHECKING:
+    import numpy as np
+
 StrPath = str | os.PathLike[str]
 LONGEST_VALUE = 60
+NOT_KNOWN = "not known"
+
+# Control characters, marks that turn the direction of writing, line separators, and halves of a character (bytes of a
+# file name that are not text): a terminal would obey them, or show something other than what is there.
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -19,6 +27,19 @@ class Table:
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Text from outside with every character escaped that a terminal would obey instead of showing it.
+
+    Characters in `keep` stay: line breaks and tabs of a whole message are our own.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2J\u202eb\n"))
+    a\x1b[2J\u202eb\n
+    """
+    return _UNSEEN.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
 
 
 def shown(value: object) -> str:
@@ -36,18 +57,17 @@ def shown(value: object) -> str:
     text = str(value)
     if not isinstance(value, str):
         return text
-    text = text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
-    return '"' + text.replace("\r", "\\r").replace("\n", "\\n") + '"'
+    return '"' + visible(text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…") + '"'
 
 
 def start(path: StrPath | None) -> str:
     """File at the start of a message; nothing if it is not known."""
-    return "" if path is None else f"{os.fspath(path)}: "
+    return "" if path is None else f"{visible(os.fspath(path))}: "
 
 
 def rows(count: int) -> str:
     """Count of rows with its noun."""
-    return "1 row" if count == 1 else f"{count:,} rows"
+    return plural(count, "row")
 
 
 def rows_of(count: int, total: int, one: str, more: str) -> str:
@@ -61,13 +81,14 @@ def rows_of(count: int, total: int, one: str, more: str) -> str:
     return f"{rows(count)} of {total:,} {one if count == 1 else more}"
 
 
-def offending(bad: np.ndarray, series: Any, first_row: int, one: str, more: str) -> str:
+def offending(bad: "np.ndarray", series: Any, first_row: int, one: str, more: str) -> str:
     """How many rows of a column offend and by what, with the first of them; `bad` marks them.
 
     Examples
     --------
-    >>> offending(np.array([False, True]), ["1", "?"], 1, "is none", "are none")
-    '1 row of 2 is none (first: "?" at row 2)'
+    >>> import numpy as np
+    >>> offending(np.array([False, True]), ["1", "?"], 1, "is not a number", "are not numbers")
+    '1 row of 2 is not a number (first: "?" at row 2)'
     """
     first = int(bad.argmax())
     found = rows_of(int(bad.sum()), len(series), one, more)
@@ -84,3 +105,76 @@ def no_column(path: StrPath | None, name: str, known: list[str]) -> str:
     """Sentence that a column is not there, with what is."""
     hint = closest_name(name, known).replace("'", '"')
     return f"{start(path)}there must be a column {shown(name)}, but there is none.{hint} There are: {listed(known)}."
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(12345, "row")
+    ('1 row', '12,345 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share as people read it.
+
+    Examples
+    --------
+    >>> percent(0.4561), percent(0.0999), percent(0.0123), percent(0.00217), percent(0)
+    ('46 %', '10 %', '1.2 %', '0.22 %', '0 %')
+    """
+    value = 100 * share
+    digits = 0 if value >= 9.95 or value == 0 else 1 if value >= 0.995 else 2
+    return f"{value:.{digits}f} %"
+
+
+def short(value: float | None) -> str:
+    """A number of any size with three digits or so.
+
+    Examples
+    --------
+    >>> short(0.12345), short(12345.6), short(-0.00001), short(2)
+    ('0.123', '12,346', '-1e-05', '2')
+    """
+    if value is None or not math.isfinite(value):
+        return NOT_KNOWN
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def beside(value: float, spread: float) -> str:
+    """A number with as many decimals as differences of the size of `spread` need.
+
+    Examples
+    --------
+    >>> beside(0.000484, 1.2), beside(1.2502, 1.2), beside(54321.9, 800.0), beside(-0.0001, 1.0)
+    ('0.00', '1.25', '54,322', '0.00')
+    """
+    decimals = min(9, max(0, 2 - math.floor(math.log10(spread)))) if spread > 0 else 3
+    text = f"{value:,.{decimals}f}"
+    return text.lstrip("-") if float(text.replace(",", "")) == 0 else text
+
+
+def auc_text(value: float | None) -> str:
+    """An AUC with three decimals."""
+    return NOT_KNOWN if value is None or not math.isfinite(value) else f"{value:.3f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Both ends of an interval of AUCs."""
+    return f"{auc_text(low)} to {auc_text(high)}"
+
+
+def cases(auc: float) -> str:
+    """An AUC as cases out of a hundred.
+
+    Examples
+    --------
+    >>> cases(0.934), cases(0.9988), cases(1.0)
+    ('93 of 100', '99.9 of 100', 'all')
+    """
+    if auc >= 0.9995:
+        return "all"
+    return f"{100 * auc:.0f} of 100" if auc < 0.995 else f"{100 * auc:.1f} of 100"

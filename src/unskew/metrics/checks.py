@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unskew._support.text import percent
 from unskew.data.validation import SCENARIOS, check_choice
 from unskew.metrics.pareto import LEAST_TAIL, pareto_tail
 from unskew.objectives.weights import effective_sample_size, inverse_labeling_weight
@@ -111,19 +112,6 @@ def diagnose(
         estimate = max(least, float(weight.mean()) * (least or 1.0))
         findings.append(check_prior(estimate) if prior is None else check_known_prior(prior, estimate))
     return findings
-
-
-def percent(share: float) -> str:
-    """A share as people read it.
-
-    Examples
-    --------
-    >>> percent(0.4561), percent(0.0999), percent(0.0123), percent(0.00217), percent(0)
-    ('46 %', '10 %', '1.2 %', '0.22 %', '0 %')
-    """
-    value = 100 * share
-    digits = 0 if value >= 9.95 or value == 0 else 1 if value >= 0.995 else 2
-    return f"{value:.{digits}f} %"
 
 
 def share_of_heaviest(weight: np.ndarray, share: float) -> tuple[int, float]:

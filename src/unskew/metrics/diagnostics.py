@@ -1,6 +1,6 @@
 """What the fitted weights say: effective sample size, tail, positivity, calibration, and what labels over-represent."""
 
-from unskew.metrics.checks import LEVELS, NO_NEGATIVES, Finding, diagnose, percent
+from unskew.metrics.checks import LEVELS, NO_NEGATIVES, Finding, diagnose
 from unskew.metrics.pareto import ParetoTail, pareto_tail
 from unskew.metrics.shifts import Shift, Unit, over_representation
 
@@ -14,5 +14,4 @@ __all__ = [
     "diagnose",
     "over_representation",
     "pareto_tail",
-    "percent",
 ]

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from unskew._support import pictures
 from unskew._support.files import make_folder, write_atomically
-from unskew._support.text import Table
+from unskew._support.text import Table, percent
 from unskew._version import __version__
 from unskew.data.records import Labeled, Split
 from unskew.datasets import load, toy
@@ -26,7 +26,6 @@ from unskew.metrics import SarAUC, SarCurves, auc, out_of_fold, sar_auc, sar_cur
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.practice.report import figures
 from unskew.practice.report.page import Picture, Section, render_page
-from unskew.practice.report.words import percent
 from unskew.rankers import make
 from unskew.scenario import Sizes, draw_split
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from unskew._support.text import plural, short
 from unskew.metrics.evidence import Curve, Evidence, Histogram, Training
 from unskew.practice.report.svg import (
     BOTTOM,
@@ -16,7 +17,6 @@ from unskew.practice.report.svg import (
     nice_axis,
     unit_axis,
 )
-from unskew.practice.report.words import plural, short
 
 _PLACES = f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-top="{TOP}" data-bottom="{HEIGHT - BOTTOM}"'
 """Where 0 and 1 lie, for the script that moves the mark."""

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 
+from unskew._support.text import auc_text, interval, percent
 from unskew.metrics.diagnostics import NO_NEGATIVES
 from unskew.practice.report.interactive import embedded_json
 from unskew.practice.report.page import render_document
 from unskew.practice.report.parts import facts, key, section
-from unskew.practice.report.words import auc_text, exact, interval, percent
+from unskew.practice.report.words import exact
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from html import escape
 
+from unskew._support.text import plural
 from unskew.metrics.diagnostics import Finding
 from unskew.practice.report.parts import section
-from unskew.practice.report.words import plural
 
 LEVEL_WORDS = {"warning": "! Warning", "note": "i Note", "good": "\u2713 Good"}
 

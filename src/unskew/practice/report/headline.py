@@ -2,10 +2,11 @@
 
 from html import escape
 
+from unskew._support.text import auc_text, cases, interval, percent, plural
 from unskew.metrics.evidence import Estimate, Evidence
 from unskew.practice.report.findings import findings_summary
 from unskew.practice.report.parts import section
-from unskew.practice.report.words import auc_text, cases, exact, interval, percent, plural
+from unskew.practice.report.words import exact
 
 
 def headline(evidence: Evidence) -> str:

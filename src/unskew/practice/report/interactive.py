@@ -4,9 +4,10 @@ import json
 from html import escape
 from typing import Any
 
+from unskew._support.text import NOT_KNOWN, percent
 from unskew.metrics.evidence import Curve, Evidence, first_cut
 from unskew.practice.report.page import asset
-from unskew.practice.report.words import NOT_KNOWN, exact, percent
+from unskew.practice.report.words import exact
 
 
 def embedded_json(content: Any, name: str) -> str:

@@ -3,11 +3,12 @@
 import datetime
 from html import escape
 
+from unskew._support.text import beside, percent, plural
 from unskew.metrics.diagnostics import Shift
 from unskew.metrics.evidence import Evidence, Training
 from unskew.practice.report.charts import histogram_chart, training_chart, weight_chart
 from unskew.practice.report.parts import figure, key, section
-from unskew.practice.report.words import beside, exact, percent, plural
+from unskew.practice.report.words import exact
 
 MOST_SHIFTS = 15
 _TRAINING_KEY = key(("first", "validation"), ("second", "training"), ("kept", "kept"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from unskew._support.text import Table
+from unskew._support.text import Table, percent
 from unskew.metrics.evidence import Evidence, ThresholdRow, first_cut, threshold_table
 from unskew.practice.report.charts import precision_chart, roc_chart
 from unskew.practice.report.findings import findings_section
@@ -13,7 +13,7 @@ from unskew.practice.report.interactive import own_cut, page_scripts, threshold_
 from unskew.practice.report.label_sections import labels_section, shifts_section, training_section
 from unskew.practice.report.page import render_document, render_table
 from unskew.practice.report.parts import facts, figure, key, section
-from unskew.practice.report.words import exact, percent
+from unskew.practice.report.words import exact
 
 _ROC_KEY = key(("first", "estimated without negatives"), ("chance", "by chance"), ("chosen", "the cut"))
 _BENDS = "The curves are estimates: small bends, also backwards, are chance. Point at a curve to read its values."
