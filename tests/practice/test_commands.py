@@ -64,7 +64,7 @@ def test_a_model_file_gives_back_the_same_scores_and_evidence(fitted):
     frame = toy_frame(700, seed=1)
     assert auc(frame["truth"].to_numpy(), model.score(frame)) > 0.8
     again = unskew.load(folder / "model.unskew")  # as any other model
-    assert (again.decision_function(model.encoder.transform(frame)) == model.score(frame)).all()
+    assert (again.decision_function(model.schema.transform(frame)) == model.score(frame)).all()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

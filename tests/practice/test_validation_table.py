@@ -1,11 +1,19 @@
 """A file whose rows choose the epoch: what is told of it, and what the model keeps of it."""
 
 import json
+from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
+import unskew.tables.inference
+import unskew.tables.labels
+import unskew.tables.values
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
+from unskew._support.modelfile import read_model_file
+from unskew.errors import ModelFileError
 from unskew.practice.model import TableModel
 
 UNSEEN = 'column "color" has 5 rows with values not seen in training (first: "mauve", row 1)'
@@ -70,12 +78,72 @@ def test_a_share_that_cross_validation_held_out_is_shown_beside_the_validation_f
     assert json.loads((folder / "fit.json").read_text())["parameters"]["validation_fraction"] == 0.2
 
 
+def rewritten(folder, change):
+    """Model file whose notes were changed, as old or damaged files have them."""
+    model = TableModel.load(folder / "m.unskew")
+    notes = {"schema": model.schema.to_json(), "source": {**vars(model.source), "excluded": []}, "evidence": None}
+    notes["encoder"] = {"version": 1, "schema": model.schema.to_json()}
+    change(notes)
+    model.ranker.save(folder / "old.unskew", notes=notes)
+    return folder / "old.unskew"
+
+
+def without_validation(notes):
+    notes["source"] = {name: value for name, value in notes["source"].items() if "validation" not in name}
+
+
 def test_a_model_file_that_says_nothing_of_validation_is_read(folder):
     fit(folder)
     model = TableModel.load(folder / "m.unskew")
     assert (model.source.validation_file, model.source.n_validation_rows) == (None, None)
-    source = {name: value for name, value in vars(model.source).items() if "validation" not in name}
-    notes = {"schema": model.schema.to_json(), "encoder": model.encoder.to_json(), "source": source, "evidence": None}
-    model.ranker.save(folder / "old.unskew", notes=notes)
-    assert TableModel.load(folder / "old.unskew").source == model.source
+    old = TableModel.load(rewritten(folder, without_validation))
+    assert old.source == replace(model.source, excluded=())
     run("report", folder / "old.unskew", "--out", folder / "page.html")
+
+
+def test_a_model_file_with_the_columns_written_twice_is_read(folder):
+    fit(folder)
+    model = TableModel.load(folder / "m.unskew")
+    assert "encoder" not in read_model_file(folder / "m.unskew").header["notes"]
+    old, frame = TableModel.load(rewritten(folder, lambda notes: None)), toy_frame(150, seed=3)
+    assert old.schema == model.schema
+    np.testing.assert_array_equal(old.score(frame), model.score(frame))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda notes: notes["encoder"]["schema"]["columns"][0].update(mean=0.5), "schema and encoder, must agree"),
+        (lambda notes: notes.update(encoder=5), "encoder must be an object, but it is 5"),
+        (lambda notes: notes.pop("schema"), "it has no 'schema'"),
+        (lambda notes: notes["schema"].update(columns=[]), "some column must become features, but none of 0 does"),
+        (lambda notes: notes["schema"]["columns"].pop(), "schema and encoder, must agree"),
+        (
+            lambda notes: (notes["schema"]["columns"].pop(), notes.pop("encoder")),
+            r"one input per feature, \d, but it takes",
+        ),
+        (lambda notes: notes["source"].update(n_rows="many"), "source.n_rows must be a whole number"),
+        (lambda notes: notes["source"].update(excluded="id"), "source.excluded must be a list"),
+    ],
+)
+def test_a_model_file_that_contradicts_itself_is_refused(folder, change, message):
+    fit(folder)
+    path = rewritten(folder, change)
+    with pytest.raises(ModelFileError, match=f"old.unskew must describe the table .*{message}.*Fit again"):
+        TableModel.load(path)
+
+
+def test_every_file_is_parsed_once(folder, monkeypatch):
+    cleaned, clean = Counter(), unskew.tables.values.clean
+
+    def counted(series):
+        cleaned[series.name] += 1
+        return clean(series)
+
+    for module in (unskew.tables.values, unskew.tables.inference, unskew.tables.labels):
+        monkeypatch.setattr(module, "clean", counted)
+    fit(folder, "--validation", folder / "other.csv")
+    assert max(cleaned.values()) == 2  # once for each file
+    cleaned.clear()
+    run("evaluate", folder / "m.unskew", folder / "other.csv", *COLUMNS)
+    assert max(cleaned.values()) == 1

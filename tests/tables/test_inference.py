@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from unskew.tables import infer_schema, read_table
+from unskew.tables import infer_features, read_table
 
 DAYS = [str(datetime.date(2020, 1, 1) + datetime.timedelta(2 * day)) for day in range(600)]
 CODES = np.random.default_rng(0).permutation(1_000_000)[:600] + 1_000_000
@@ -15,13 +15,13 @@ CODES = np.random.default_rng(0).permutation(1_000_000)[:600] + 1_000_000
 
 def note(values):
     """What a user is told of this column."""
-    schema = infer_schema(pl.DataFrame({"x": np.linspace(0, 1, len(values)) ** 2, "column": values}))
+    schema, _ = infer_features(pl.DataFrame({"x": np.linspace(0, 1, len(values)) ** 2, "column": values}))
     return schema.describe()[-1][2]
 
 
 def left_out(name, values):
     """Whether a column is left out as an identifier."""
-    schema = infer_schema(pl.DataFrame({"x": np.linspace(0, 1, len(values)) ** 2, name: values}))
+    schema, _ = infer_features(pl.DataFrame({"x": np.linspace(0, 1, len(values)) ** 2, name: values}))
     assert all("looks like an identifier: whole numbers" in each.reason for each in schema.left_out)
     return name not in schema.names
 
@@ -29,7 +29,7 @@ def left_out(name, values):
 @pytest.mark.parametrize("odd", ["2025-02-30", "2025-02-28T24:00:00", "unknown", "28.2.2025"])
 def test_a_few_values_that_are_no_dates_are_told_with_the_first(odd):
     told = note([*DAYS[:7], odd, *DAYS[8:300], "2025-13-01", None, *DAYS[302:]])
-    assert f'all but 2 of 599 values are dates (first other: "{odd}" at row 8); mend those or leave them blank' in told
+    assert f'all but 2 of 599 values are dates (first other: "{odd}" at row 8); fix those or leave them blank' in told
     assert "write them as" not in told
 
 
@@ -74,7 +74,7 @@ def test_an_identifier_with_a_blank_is_one_in_every_file(tmp_path):
     typed.write_parquet(tmp_path / "typed.parquet")
     typed.write_csv(tmp_path / "text.csv")
     for name in ("typed.parquet", "text.csv"):
-        assert infer_schema(read_table(tmp_path / name)).names == ("x",)
+        assert infer_features(read_table(tmp_path / name))[0].names == ("x",)
 
 
 @pytest.mark.parametrize(

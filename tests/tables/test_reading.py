@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import unskew.tables._text_blocks
 import unskew.tables.csv_files
 from odd_tables import damaged, odd_table
-from unskew.tables import Encoder, TableError, count_rows, infer_schema, open_table, read_batches, read_table
+from unskew.tables import TableError, count_rows, infer_features, open_table, read_batches, read_table
 
 LARGE = 2**32 - 1
 
@@ -281,7 +281,7 @@ def test_a_damaged_file_gives_rows_or_a_table_error(tmp_path_factory, seed, as_p
     try:
         frame = read_table(path)
         assert count_rows(path) == frame.height == sum(batch.height for batch in read_batches(path, None, rows=7))
-        Encoder.fit(infer_schema(frame), frame).transform(frame)
+        infer_features(frame)
     except TableError:
         pass
 

@@ -4,7 +4,7 @@ import math
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 
 def build(kind: Any, value: Any, place: str) -> Any:
@@ -24,6 +24,8 @@ def build(kind: Any, value: Any, place: str) -> Any:
     if origin in (Union, types.UnionType):
         (inner,) = (each for each in get_args(kind) if each is not type(None))
         return None if value is None else build(inner, value, place)
+    if origin is Literal:
+        return _expect_one_of(get_args(kind), value, place)
     if is_dataclass(kind):
         return _build_record(kind, value, place)
     if origin is tuple:
@@ -58,6 +60,12 @@ def _build_plain(kind: Any, value: Any, place: str) -> Any:
     if kind is int and isinstance(value, bool):
         raise ValueError(f"{place} must be a whole number, but it is {value!r}.")
     return _expect(value, kind, {int: "a whole number", str: "a text"}[kind], place)
+
+
+def _expect_one_of(choices: tuple[Any, ...], value: Any, place: str) -> Any:
+    if value not in choices:
+        raise ValueError(f"{place} must be one of {', '.join(map(repr, choices))}, but it is {value!r:.60}.")
+    return value
 
 
 def _expect(value: Any, kind: Any, name: str, place: str) -> Any:

@@ -13,7 +13,7 @@ from unskew.practice.fit import LEAST_LABELED, folds_for
 from unskew.practice.model import TableModel
 from unskew.practice.notes import told_once
 from unskew.tables import (
-    check_frame,
+    Tally,
     open_table,
     read_confidence,
     read_labels,
@@ -79,14 +79,15 @@ def evaluate_file(
     opened = open_table(path)
     frame = read_table(opened)
     aside = [name for name in (label, confidence, truth, *model.source.aside) if name is not None]
-    messages = [*opened.notes, *check_frame(model.schema, frame, path, ignore=aside), *model.encoder.unseen(frame)]
+    messages, tally = [*opened.notes, *model.schema.check_columns(frame.columns, path, ignore=aside)], Tally()
+    X = model.schema.transform(frame, path=path, tally=tally)
+    messages += tally.sentences()
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     values = None
     if confidence is not None:
         _require_two_of_each(y, label, path)
         values = read_confidence(frame, confidence, y, path=path)
     known = None if truth is None else read_truth(frame, truth, path=path)
-    X = model.encoder.transform(frame)
     score = model.ranker.decision_function(X)
     estimate = None
     if values is not None:

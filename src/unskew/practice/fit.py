@@ -126,7 +126,7 @@ def fit_table(
     with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
     evidence = _evidence(table, ranker, training, verbose) if estimate else None
-    return TableModel(ranker, table.schema, table.encoder, source_of(table, validation), evidence)
+    return TableModel(ranker, table.schema, source_of(table, validation), evidence)
 
 
 def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:
@@ -176,8 +176,8 @@ def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: 
         clip=ranker.clip,
         scenario=ranker.scenario,
         X=table.X,
-        feature_names=table.encoder.feature_names,
-        feature_columns=table.encoder.feature_columns,
+        feature_names=table.schema.feature_names,
+        feature_columns=table.schema.feature_columns,
         feature_units=feature_units(table.schema),
         ranker=ranker,
         prior=ranker.prior,
@@ -189,7 +189,7 @@ def feature_units(schema: Schema) -> list[Unit]:
     units = []
     for column in schema.columns:
         units += [Unit("share")] * len(column.categories)
-        if column.low < column.high:
+        if column.varies:
             unit = _unit_of_values(column)
             units.append(replace(unit, absent=len(units) + 1) if column.n_missing else unit)
         if column.n_missing:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from unskew.tables import (
-    Encoder,
     Schema,
-    check_frame,
-    infer_schema,
+    Tally,
+    infer_features,
     open_table,
     read_confidence,
     read_labels,
@@ -37,7 +36,6 @@ class LabeledTable:
         1 labeled, 0 unlabeled.
     confidence : array of shape (n,), or None
     schema : Schema
-    encoder : Encoder
     X : float32 array of shape (n, n_features)
     notes : tuple of str
         What a user should be told about how the file was read.
@@ -51,7 +49,6 @@ class LabeledTable:
     y: np.ndarray
     confidence: np.ndarray | None
     schema: Schema
-    encoder: Encoder
     X: np.ndarray
     notes: tuple[str, ...] = ()
 
@@ -71,10 +68,8 @@ def read_labeled(
     require_both_kinds(y, label, path=path)
     values = None if confidence is None else read_confidence(frame, confidence, y, path=path)
     aside = [label, *([] if confidence is None else [confidence]), *exclude]
-    schema = infer_schema(frame, exclude=aside, path=path)
-    encoder = Encoder.fit(schema, frame, path=path)
-    X = encoder.transform(frame)
-    return LabeledTable(path, label, confidence, tuple(exclude), frame, y, values, schema, encoder, X, opened.notes)
+    schema, X = infer_features(frame, exclude=aside, path=path)
+    return LabeledTable(path, label, confidence, tuple(exclude), frame, y, values, schema, X, opened.notes)
 
 
 def read_validation(table: LabeledTable, path: Path, *, blank_is_unlabeled: bool = False) -> LabeledTable:
@@ -83,10 +78,10 @@ def read_validation(table: LabeledTable, path: Path, *, blank_is_unlabeled: bool
     frame = read_table(opened)
     column = table.confidence_column
     aside = [table.label, *([] if column is None else [column]), *table.excluded]
-    notes = [*opened.notes, *check_frame(table.schema, frame, path, ignore=aside)]
-    notes += [f"{path}: {each}" for each in table.encoder.unseen(frame)]  # else it reads as if said of the table
+    notes, tally = [*opened.notes, *table.schema.check_columns(frame.columns, path, ignore=aside)], Tally()
+    X = table.schema.transform(frame, path=path, tally=tally)
+    notes += [f"{path}: {each}" for each in tally.sentences()]  # else it reads as if said of the table
     y = read_labels(frame, table.label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     require_both_kinds(y, table.label, path=path)
     confidence = None if column is None else read_confidence(frame, column, y, path=path)
-    X = table.encoder.transform(frame)
     return replace(table, path=path, frame=frame, y=y, confidence=confidence, X=X, notes=tuple(notes))

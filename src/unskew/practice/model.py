@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from unskew._support.json_records import build
 from unskew._support.modelfile import SIGNATURE, read_model_file
 from unskew.errors import ModelFileError
 from unskew.metrics.evidence import Evidence
 from unskew.rankers import Ranker, ranker_in
-from unskew.tables import Encoder, Schema, require_file
+from unskew.tables import Schema, require_file
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,7 @@ class TableModel:
     ----------
     ranker : Ranker
     schema : Schema
-        Columns as they were in training.
-    encoder : Encoder
-        Turns rows into features.
+        Columns as they were in training; turns rows into features.
     source : Source
     evidence : Evidence or None
         What cross-validation said of it; None if it was not asked for, or could not be.
@@ -61,14 +60,13 @@ class TableModel:
 
     ranker: Ranker
     schema: Schema
-    encoder: Encoder
     source: Source
     evidence: Evidence | None
     written_with: Mapping[str, str] = field(default_factory=dict)
 
     def score(self, frame: Any) -> np.ndarray:
         """Scores of the rows of a frame that was checked against the schema."""
-        return np.asarray(self.ranker.decision_function(self.encoder.transform(frame)))
+        return np.asarray(self.ranker.decision_function(self.schema.transform(frame)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to one model file, which holds data only."""
@@ -76,7 +74,6 @@ class TableModel:
             path,
             notes={
                 "schema": self.schema.to_json(),
-                "encoder": self.encoder.to_json(),
                 "source": {**vars(self.source), "excluded": list(self.source.excluded)},
                 "evidence": None if self.evidence is None else self.evidence.to_json(),
             },
@@ -96,12 +93,17 @@ class TableModel:
         ranker = ranker_in(model, Path(path))
         try:
             return cls(
-                ranker, *_parts(notes), {"unskew": model.header["library_version"], **model.header["written_with"]}
+                ranker,
+                _schema(notes, ranker),
+                build(Source, notes["source"], "source"),
+                None if notes["evidence"] is None else Evidence.from_json(notes["evidence"]),
+                {"unskew": model.header["library_version"], **model.header["written_with"]},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"it has no {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
             raise ModelFileError(
-                f"{path} must say what the columns of its table were, but that part is not as this version writes it "
-                f"({error}). Fit again."
+                f"{path} must describe the table that it was fitted on as this version of unskew does, but it does "
+                f"not: {reason}. Fit again."
             ) from error
 
 
@@ -120,12 +122,19 @@ def _require_model(path: Path) -> None:
         )
 
 
-def _parts(notes: dict[str, Any]) -> tuple[Schema, Encoder, Source, Evidence | None]:
-    source = {**notes["source"], "excluded": tuple(notes["source"]["excluded"])}
-    evidence = notes["evidence"]
-    return (
-        Schema.from_json(notes["schema"]),
-        Encoder.from_json(notes["encoder"]),
-        Source(**source),
-        None if evidence is None else Evidence.from_json(evidence),
-    )
+@dataclass(frozen=True)
+class _Encoder:
+    """Files of earlier versions hold the columns a second time, as this record."""
+
+    schema: Schema
+
+
+def _schema(notes: Mapping[str, Any], ranker: Ranker) -> Schema:
+    """Columns of the table, which must give as many features as the ranker takes."""
+    schema = Schema.from_json(notes["schema"])
+    if "encoder" in notes and build(_Encoder, notes["encoder"], "encoder").schema != schema:
+        raise ValueError("its two records of the columns, schema and encoder, must agree, but they do not")
+    takes, given = (getattr(ranker, "n_features_in_", None), ranker.input_shape_), len(schema.feature_names)
+    if takes != (given, (given,)):
+        raise ValueError(f"the model must take one input per feature, {given}, but it takes {takes[0]} {takes[1]}")
+    return schema

@@ -13,7 +13,7 @@ from unskew._support.progress import progress_bar
 from unskew._support.text import no_column
 from unskew.errors import TableError
 from unskew.practice.model import TableModel
-from unskew.tables import TableWriter, Tally, check_columns, check_ending, check_types, open_table, read_batches
+from unskew.tables import TableWriter, Tally, check_ending, check_types, open_table, read_batches
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def score_file(model: TableModel, path: Path, out: Path, ids: Sequence[str] = ()
     check_ending(out)
     table = open_table(path)
     _check_ids(ids, table, out)
-    messages = [*table.notes, *check_columns(model.schema, table.columns, path, ignore=[*ids, *model.source.aside])]
+    messages = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
     tally = Tally()
     score = _score(model, table, tally, verbose)
     _write(table, out, ids, score)
@@ -70,7 +70,7 @@ def _score(model: TableModel, table: Any, tally: Tally, verbose: bool) -> np.nda
         for frame in read_batches(table, model.schema.names, may_be_empty=True):
             if frame.is_empty():
                 break
-            X = model.encoder.transform(frame, path=table.path, first_row=1 + done, tally=tally)
+            X = model.schema.transform(frame, path=table.path, first_row=1 + done, tally=tally)
             scores.append(model.ranker.decision_function(X))
             done += len(frame)
             step(n=len(frame))

@@ -76,7 +76,7 @@ def model_json(model: TableModel) -> dict[str, Any]:
             for name, value in _parameters(model).items()
         },
         "source": _source_json(model.source),
-        "features": len(model.encoder.feature_names),
+        "features": len(model.schema.feature_names),
         "columns": [list(row) for row in model.schema.describe()],
         "left_out": [[each.name, each.reason] for each in model.schema.left_out],
         "evidence": None if model.evidence is None else model.evidence.to_json(),
@@ -110,7 +110,7 @@ def comparison_json(result: Comparison, about: Mapping[str, Any]) -> dict[str, A
 def model_html(model: TableModel) -> str:
     """The page about a model."""
     card, source = method_card(model.ranker.name), model.source
-    facts = [*_source_facts(vars(source)), ("features", str(len(model.encoder.feature_names)))]
+    facts = [*_source_facts(vars(source)), ("features", str(len(model.schema.feature_names)))]
     return model_page(
         ModelCard(
             title=f"Ranking of {source.file}",

@@ -1,8 +1,8 @@
 """Tables: a CSV or Parquet file in, features, labels and confidence out, and scored rows back to a file.
 
 A file is read as it is written: every column of a CSV file is text, a column of a Parquet file has the file's type.
-What a column *is* (numeric, boolean, categorical, date) is decided from all its values (`infer_schema`), kept as data
-(`Schema`, `Encoder`), and every later file is read by it, so that no batch of rows can be taken for something else.
+What a column *is* (numeric, boolean, categorical, date) is decided from all its values (`infer_features`), kept as data
+(`Schema`), and every later file is read by it, so that no batch of rows can be taken for something else.
 
 Messages count rows from 1 and do not count the header. Lines of a file, where they are named, are counted from 1 with
 the header.
@@ -19,28 +19,23 @@ except ImportError as error:
 
 from unskew._support.text import rows
 from unskew.tables.batches import read_batches
-from unskew.tables.encoding import Encoder, Tally
-from unskew.tables.inference import infer_schema
+from unskew.tables.inference import infer_features
 from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
-from unskew.tables.matching import check_columns, check_frame
 from unskew.tables.reading import count_rows, open_table, read_table, require_file
-from unskew.tables.schema import Column, LeftOut, Schema
+from unskew.tables.schema import Column, LeftOut, Schema, Tally
 from unskew.tables.writing import TableWriter, check_ending, check_types
 
 __all__ = [
     "Column",
-    "Encoder",
     "LeftOut",
     "Schema",
     "TableError",
     "TableWriter",
     "Tally",
-    "check_columns",
     "check_ending",
-    "check_frame",
     "check_types",
     "count_rows",
-    "infer_schema",
+    "infer_features",
     "open_table",
     "read_batches",
     "read_confidence",

@@ -8,15 +8,15 @@ import polars as pl
 
 from unskew._support.text import StrPath, no_column, shown, start
 from unskew.errors import TableError
-from unskew.tables.matching import read_column
-from unskew.tables.schema import Column, LeftOut, Schema
+from unskew.tables.schema import Column, LeftOut, Schema, categories_of
 from unskew.tables.values import (
-    ISO_DATE,
     Kind,
     clean,
     has_separators,
     is_nested,
     is_text,
+    read_as,
+    require_finite,
     to_booleans,
     to_days,
     to_numbers,
@@ -37,11 +37,24 @@ LAST_ID_WORDS = {"key", "no", "nr", "number"}
 COUNTER_NAMES = {"index", "idx", "row"}
 
 
-def infer_schema(frame: pl.DataFrame, exclude: Iterable[str] = (), *, path: StrPath | None = None) -> Schema:
-    """Kinds of all columns but the excluded ones, and which of them are of no use as features and why.
+def infer_features(
+    frame: pl.DataFrame, exclude: Iterable[str] = (), *, path: StrPath | None = None
+) -> tuple[Schema, np.ndarray]:
+    """Decide what every column is, and give the features of all rows with it: each column is parsed once.
 
-    A column is numeric, boolean or a date only if every value that is there can be read so. Left out are columns that
-    are constant, all missing, identifiers, text with too many different values, or nested.
+    A column is numeric, boolean or a date only if every value that is not missing can be read so. Left out are columns
+    that are constant, all missing, identifiers, text with too many different values, or nested.
+
+    Parameters
+    ----------
+    exclude : iterable of str
+        Columns that are not to be features.
+
+    Returns
+    -------
+    schema : Schema
+    features : float32 array of shape (n_rows, n_features)
+        What `schema.transform(frame)` would give.
 
     Raises
     ------
@@ -53,41 +66,87 @@ def infer_schema(frame: pl.DataFrame, exclude: Iterable[str] = (), *, path: StrP
         if name not in frame.columns:
             raise TableError(no_column(path, name, frame.columns))
     found = [_infer(frame[name], path) for name in frame.columns if name not in exclude]
-    columns = tuple(each for each in found if isinstance(each, Column))
     left_out = tuple(each for each in found if isinstance(each, LeftOut))
-    if not columns:
+    kept = [each for each in found if not isinstance(each, LeftOut)]
+    if not kept:
         reasons = "; ".join(f"{shown(each.name)}: {each.reason}" for each in left_out[:5]) or "there are no others"
         raise TableError(
-            f"{start(path)}at least one column must be of use as a feature, but none is left ({reasons}). Add columns "
-            "that tell rows apart, or exclude fewer."
+            f"{start(path)}at least one column must be usable as a feature, but none is left ({reasons}). Add columns "
+            "that differ between rows, or exclude fewer."
         )
-    return Schema(columns, left_out)
+    schema = Schema(tuple(column for column, _ in kept), left_out)
+    return schema, schema.encode((values for _, values in kept), frame.height)
 
 
-def measure(
-    series: pl.Series, kind: Kind, *, hint: str = "", path: StrPath | None = None, first_row: int = 1
-) -> Column:
-    """Column of this kind with the numbers that encoding needs."""
-    values, present = read_column(series, kind, path=path, first_row=first_row)
-    n_rows, n_missing = len(series), int((~present).sum())
+def _infer(series: pl.Series, path: StrPath | None) -> tuple[Column, pl.Series] | LeftOut:
+    """What a column is, with its values read by its kind; or why it is left out."""
+    name, dtype = series.name, series.dtype
+    if is_nested(dtype):
+        return LeftOut(name, f"nested or binary values ({dtype}), which are no single feature")
+    cleaned = clean(series)
+    if cleaned.null_count() == len(cleaned):
+        return LeftOut(name, "all values are missing")
+    if is_text(dtype):
+        kind, values, hint = _read_text(cleaned)
+    else:
+        native = _native_kind(dtype)
+        if native is None:
+            return LeftOut(name, f"values of type {dtype}, which cannot be features")
+        kind, values, hint = native, read_as(native, cleaned), ""
     if kind == "categorical":
-        categories = tuple(values.drop_nulls().unique().sort().to_list())
-        return Column(series.name, kind, n_rows, n_missing, categories, hint=hint)
+        return _infer_categories(values, hint)
+    if kind == "numeric":
+        require_finite(series, values, path)
+        if _is_counter(cleaned, values):
+            return LeftOut(name, "looks like an identifier: whole numbers, all different, in order or named as one")
+    column = _measure(values, kind)
+    if not column.varies and not column.n_missing:
+        return LeftOut(name, f"constant: every value is {shown(series[0])}")
+    return column, values
+
+
+def _native_kind(dtype: pl.DataType) -> Kind | None:
+    """Kind of a column that is not text."""
+    if isinstance(dtype, pl.Boolean):
+        return "boolean"
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        return "date"
+    return "numeric" if dtype.is_numeric() or isinstance(dtype, pl.Duration | pl.Time) else None
+
+
+def _read_text(text: pl.Series) -> tuple[Kind, pl.Series, str]:
+    """Kind of a column of clean text, its values, and why it may have become categories that were not meant to be."""
+    numbers = to_numbers(text)
+    if not _unread(text, numbers).any():
+        return "numeric", numbers, ""
+    truth = to_booleans(text, numbers)
+    if not _unread(text, truth).any():
+        return "boolean", truth.cast(pl.Float64), ""
+    days = to_days(text)
+    if not _unread(text, days).any():
+        return "date", days, ""
+    return "categorical", text, _hint(text, numbers, days)
+
+
+def _unread(text: pl.Series, values: pl.Series) -> np.ndarray:
+    """Mask of the values that are not missing and could not be read."""
+    return (text.is_not_null() & values.is_null()).to_numpy()
+
+
+def _measure(values: pl.Series, kind: Kind) -> Column:
+    """Column of numbers, truth values or days, with what encoding needs to know of them."""
     numbers = values.drop_nulls().to_numpy()
-    if not numbers.size:
-        return Column(series.name, kind, n_rows, n_missing, hint=hint)
     mean, std = _mean_and_std(numbers)
     return Column(
-        series.name,
+        values.name,
         kind,
-        n_rows,
-        n_missing,
+        n_rows=len(values),
+        n_missing=values.null_count(),
         mean=mean,
         std=std,
         median=float(np.median(0.5 * numbers)) * 2,
         low=float(numbers.min()),
         high=float(numbers.max()),
-        hint=hint,
     )
 
 
@@ -102,64 +161,28 @@ def _mean_and_std(numbers: np.ndarray) -> tuple[float, float]:
     return min(max(mean, low), high), std if std >= 1e-300 else 1.0
 
 
-def _infer(series: pl.Series, path: StrPath | None) -> Column | LeftOut:
-    name, dtype = series.name, series.dtype
-    if is_nested(dtype):
-        return LeftOut(name, f"nested or binary values ({dtype}), which are no single feature")
-    values = clean(series)
-    if values.null_count() == len(values):
-        return LeftOut(name, "all values are missing")
-    kind = _kind(values)
-    if kind is None:
-        return LeftOut(name, f"values of type {dtype}, which cannot be features")
-    if kind == "categorical":
-        return _infer_categorical(values)
-    column = measure(series, kind, path=path)
-    if kind == "numeric" and _is_counter(values):
-        return LeftOut(name, "looks like an identifier: whole numbers, all different, in order or named as one")
-    if column.low == column.high and not column.n_missing:
-        return LeftOut(name, f"constant: every value is {shown(series[0])}")
-    return column
-
-
-def _kind(series: pl.Series) -> Kind | None:
-    dtype = series.dtype
-    if not is_text(dtype):
-        if isinstance(dtype, pl.Boolean):
-            return "boolean"
-        if isinstance(dtype, pl.Date | pl.Datetime):
-            return "date"
-        return "numeric" if dtype.is_numeric() or isinstance(dtype, pl.Duration | pl.Time) else None
-    text = series.drop_nulls()
-    if not to_numbers(text).has_nulls():
-        return "numeric"
-    if not to_booleans(text).has_nulls():
-        return "boolean"
-    if re.match(ISO_DATE, text[0]) and not to_days(text).has_nulls():
-        return "date"
-    return "categorical"
-
-
-def _is_counter(series: pl.Series) -> bool:
+def _is_counter(cleaned: pl.Series, values: pl.Series) -> bool:
     """Whether numbers are a running number or a code of the row: whole, all different, and in order or named so."""
-    whole = series.drop_nulls()
-    if len(whole) < LEAST_COUNTER or whole.n_unique() < len(whole) or not _are_whole(whole):
+    whole = cleaned.drop_nulls()
+    if len(whole) < LEAST_COUNTER or whole.n_unique() < len(whole):
         return False
-    if _named_as_identifier(series.name):
+    numbers = values.drop_nulls()
+    if not _are_whole(whole, numbers):
+        return False
+    if _named_as_identifier(cleaned.name):
         return True
-    steps = np.diff(to_numbers(whole).to_numpy())
+    steps = np.diff(numbers.to_numpy())
     one_by_one = bool((steps == 1).all() or (steps == -1).all())
     return one_by_one or (len(whole) >= SORTED_BY_CHANCE and bool((steps > 0).all() or (steps < 0).all()))
 
 
-def _are_whole(values: pl.Series) -> bool:
+def _are_whole(cleaned: pl.Series, numbers: pl.Series) -> bool:
     """Whether numbers have no fraction, be they stored as integers, as floats (1000434.0), or as text of either."""
-    dtype = values.dtype
-    if dtype.is_integer() or (is_text(dtype) and values.str.contains(r"^[+-]?\d+(\.0*)?$").all()):
+    dtype = cleaned.dtype
+    if dtype.is_integer() or (is_text(dtype) and cleaned.str.contains(r"^[+-]?\d+(\.0*)?$").all()):
         return True  # text may have more digits than a number can hold
     if not (is_text(dtype) or dtype.is_numeric()):
-        return False  # seconds of a time or a duration are no numbers of rows
-    numbers = to_numbers(values)
+        return False  # seconds of a time or a duration do not number rows
     # Beyond 64 bits every float is whole, which says nothing: the cast gives null there.
     return bool((numbers.cast(pl.Int64, strict=False) == numbers).fill_null(False).all())
 
@@ -172,48 +195,48 @@ def _named_as_identifier(name: str) -> bool:
     return bool({parts[0], parts[-1]} & ID_WORDS) or parts[-1] in LAST_ID_WORDS or words in COUNTER_NAMES
 
 
-def _infer_categorical(series: pl.Series) -> Column | LeftOut:
-    text = series.drop_nulls()
+def _infer_categories(values: pl.Series, hint: str) -> tuple[Column, pl.Series] | LeftOut:
+    text = values.drop_nulls()
     different, there = text.n_unique(), len(text)
-    if different == 1 and there == len(series):
-        return LeftOut(series.name, f"constant: every value is {shown(text[0])}")
-    hint = _hint(series)
+    if different == 1 and there == len(values):
+        return LeftOut(values.name, f"constant: every value is {shown(text[0])}")
     after = f"; {hint}" if hint else ""
-    if different <= FEW_CATEGORIES and (different < there or there == 1):
-        return measure(series, "categorical", hint=hint)
-    if different >= NEARLY_ALL * there:
+    few = different <= FEW_CATEGORIES and (different < there or there == 1)
+    if not few and different >= NEARLY_ALL * there:
         return LeftOut(
-            series.name, f"looks like an identifier or free text: {different:,} different values in {there:,}{after}"
+            values.name, f"looks like an identifier or free text: {different:,} different values in {there:,}{after}"
         )
-    if different > MOST_CATEGORIES or different > there / 2:
+    if not few and (different > MOST_CATEGORIES or different > there / 2):
         return LeftOut(
-            series.name,
+            values.name,
             f"text with too many different values: {different:,} in {there:,} rows, at most {MOST_CATEGORIES} and half "
             f"the rows can be categories{after}",
         )
-    return measure(series, "categorical", hint=hint)
+    categories = tuple(text.unique().sort().to_list())
+    column = Column(values.name, "categorical", len(values), values.null_count(), categories, hint=hint)
+    return column, values.cast(categories_of(column))  # which takes less memory than text
 
 
-def _hint(series: pl.Series) -> str:
+def _hint(text: pl.Series, numbers: pl.Series, days: pl.Series) -> str:
     """Why a column may have become text that was not meant to be; nothing if there is no sign of it."""
-    text = series.drop_nulls()
-    count, first = _unread(series, to_numbers(series))
-    if count <= FEW_OTHERS * len(text):
+    present = text.drop_nulls()
+    count, first = _others(text, numbers)
+    if count <= FEW_OTHERS * len(present):
         return (
-            f"all but {count:,} of {len(text):,} values are numbers (first other: {first}); leave those blank to use "
-            "it as a number"
+            f"all but {count:,} of {len(present):,} values are numbers (first other: {first}); leave those blank to "
+            "use it as a number"
         )
-    if has_separators(text):
+    if has_separators(present):
         return (
             "looks like numbers with separators, a decimal comma or a unit; write them as 1234.5 to use it as a number"
         )
-    count, first = _unread(series, to_days(series))
-    if count <= FEW_OTHERS * len(text):
+    count, first = _others(text, days)
+    if count <= FEW_OTHERS * len(present):
         return (
-            f"all but {count:,} of {len(text):,} values are dates (first other: {first}); mend those or leave them "
+            f"all but {count:,} of {len(present):,} values are dates (first other: {first}); fix those or leave them "
             "blank to use it as a date"
         )
-    if text.str.contains(r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(\D.*)?$").all():
+    if present.str.contains(r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(\D.*)?$").all():
         return (
             "looks like dates; write them as 2024-01-31 or 2024-01-31T23:59 to use it as a date (first that cannot be "
             f"read: {first})"
@@ -221,8 +244,8 @@ def _hint(series: pl.Series) -> str:
     return ""
 
 
-def _unread(series: pl.Series, values: pl.Series) -> tuple[int, str]:
-    """Count of the values that are there and could not be read, and the first of them with its row."""
-    unread = (series.is_not_null() & values.is_null()).to_numpy()
+def _others(text: pl.Series, values: pl.Series) -> tuple[int, str]:
+    """Count of the values that could not be read, and the first of them with its row."""
+    unread = _unread(text, values)
     row = int(unread.argmax())
-    return int(unread.sum()), f"{shown(series[row])} at row {row + 1:,}"
+    return int(unread.sum()), f"{shown(text[row])} at row {row + 1:,}"

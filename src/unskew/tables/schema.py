@@ -1,13 +1,26 @@
-"""What the columns of a table are: kinds and the few numbers that go with them, as data."""
+"""What the columns of a table are, and how they become features: kinds and the few numbers that go with them, as data.
+
+The same record serves training and scoring, so that no batch of rows can be read in another way than the training
+data were.
+"""
 
 import datetime
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
-from unskew.errors import ModelFileError
-from unskew.tables.values import KINDS, Kind
+import numpy as np
+import polars as pl
+
+from unskew._support.json_records import build
+from unskew._support.text import StrPath, listed, no_column, rows, shown, start
+from unskew.errors import TableError
+from unskew.tables.values import Kind, read_column
+
+FARTHEST = 1e6
+"""Standardized values end here, so that a wild value in a file to score stays within float32."""
 
 
 @dataclass(frozen=True)
@@ -19,13 +32,13 @@ class Column:
     kind : "numeric", "boolean", "categorical" or "date"
         How values are read; dates are days since 1970-01-01.
     n_rows, n_missing : int
-        Rows it was inferred from, and those of them without a value.
+        Rows of the training data, and those of them without a value.
     categories : tuple of str
         Distinct values in alphabetical order; of a categorical column only.
     mean, std, median, low, high : float
-        Of the values that are there; of a boolean column its zeros and ones. Zero for a categorical column.
+        Of the values that are not missing; of a boolean column its zeros and ones. Zero for a categorical column.
     hint : str
-        What a user might want to mend, as a sentence; mostly empty.
+        What a user might want to fix, as a sentence; mostly empty.
     """
 
     name: str
@@ -39,6 +52,21 @@ class Column:
     low: float = 0.0
     high: float = 0.0
     hint: str = ""
+
+    @property
+    def varies(self) -> bool:
+        """Whether the numbers of this column differ, so that they are a feature."""
+        return self.low < self.high
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names such as "age", "age is missing", "color=red"."""
+        names = [f"{self.name}={category}" for category in self.categories]
+        if self.varies:
+            names.append(self.name)
+        if self.n_missing:
+            names.append(f"{self.name} is missing")
+        return names
 
     @property
     def note(self) -> str:
@@ -61,7 +89,12 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Schema:
-    """Columns that become features, in the order of the file, and columns that were left out."""
+    """Columns that become features, in the order of the file, and columns that were left out.
+
+    Numbers and days are standardized, truth values are 0 or 1, categories are one-hot. A missing number becomes the
+    mean, a missing truth value 0, a missing category none of the known ones; if values were missing in training, a
+    feature marks them. A category that was not in the training data is none of the known ones.
+    """
 
     columns: tuple[Column, ...]
     left_out: tuple[LeftOut, ...] = ()
@@ -71,10 +104,79 @@ class Schema:
         """Names of the columns that become features: what a file to score must have."""
         return tuple(column.name for column in self.columns)
 
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of all features, see `Column.feature_names`."""
+        return tuple(name for column in self.columns for name in column.feature_names)
+
+    @cached_property
+    def feature_columns(self) -> tuple[str, ...]:
+        """Name of the column that each feature belongs to."""
+        return tuple(column.name for column in self.columns for _ in column.feature_names)
+
     def describe(self) -> list[tuple[str, str, str]]:
         """Name, kind and a note in plain words, for every column; those left out come last, as kind "left out"."""
         used = [(column.name, str(column.kind), column.note) for column in self.columns]
         return used + [(each.name, "left out", each.reason) for each in self.left_out]
+
+    def check_columns(self, names: Iterable[str], path: StrPath | None, ignore: Iterable[str] = ()) -> list[str]:
+        """Compare the header of a new file with the training data; returns notes about columns that are not used.
+
+        Parameters
+        ----------
+        ignore : iterable of str
+            Columns with another use (identifiers, labels), which need no note.
+
+        Raises
+        ------
+        TableError
+            If a column that became features is not there.
+        """
+        names = list(names)
+        for name in self.names:
+            _require_column(name, names, path)
+        known = {*self.names, *(each.name for each in self.left_out), *ignore}
+        extra = [name for name in names if name not in known]
+        if not extra:
+            return []
+        what = "is a column" if len(extra) == 1 else f"are {len(extra):,} columns"
+        return [f"{start(path)}there {what} that the model does not use: {listed(extra)}."]
+
+    def transform(
+        self, frame: pl.DataFrame, *, path: StrPath | None = None, first_row: int = 1, tally: "Tally | None" = None
+    ) -> np.ndarray:
+        """Features of the rows, float32 of shape (n_rows, n_features); every row by itself.
+
+        Parameters
+        ----------
+        path, first_row
+            File and number of the frame's first row in it, for messages.
+        tally : Tally, optional
+            Counts the values that were not in the training data.
+
+        Raises
+        ------
+        TableError
+            If a column is not there or a value cannot be read by its kind.
+        """
+        for name in self.names:
+            _require_column(name, frame.columns, path)
+        values = (read_column(frame[each.name], each.kind, path=path, first_row=first_row) for each in self.columns)
+        return self.encode(values, frame.height, first_row, tally)
+
+    def encode(
+        self, values: Iterable[pl.Series], n_rows: int, first_row: int = 1, tally: "Tally | None" = None
+    ) -> np.ndarray:
+        """Features of columns that have been read by their kinds already; see `transform`."""
+        features = np.zeros((n_rows, len(self.feature_names)), dtype=np.float32)
+        begin = 0
+        for column, series in zip(self.columns, values, strict=True):
+            end = begin + len(column.feature_names)
+            unknown = _fill(features[:, begin:end], column, series)
+            if tally is not None:
+                tally.count(column, series, unknown, first_row)
+            begin = end
+        return features
 
     def to_json(self) -> dict[str, Any]:
         """Schema as what JSON can hold."""
@@ -84,35 +186,118 @@ class Schema:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Schema":
+    def from_json(cls, data: Any) -> "Schema":
         """Schema that `to_json` gave.
 
         Raises
         ------
-        ModelFileError
-            If it is none.
+        ValueError
+            If it is anything else, or describes no features.
         """
-        try:
-            columns = tuple(_column_from(dict(each)) for each in data["columns"])
-            left_out = tuple(LeftOut(str(each["name"]), str(each["reason"])) for each in data["left_out"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelFileError(
-                f"the schema of a table must hold columns and what was left out, but it does not ({error!r}). The "
-                "model file is damaged, or of another kind: fit again."
-            ) from None
-        return cls(columns, left_out)
+        schema: Schema = build(cls, data, "schema")
+        for column in schema.columns:
+            _check(column)
+        if len(set(schema.names)) < len(schema.names):
+            raise ValueError(f"columns must have different names, but they are {listed(list(schema.names))}.")
+        if not schema.feature_names:
+            raise ValueError(f"some column must become features, but none of {len(schema.columns)} does.")
+        return schema
 
 
-def _column_from(data: dict[str, Any]) -> Column:
-    categories = data.pop("categories")
-    column = Column(**data, categories=tuple(categories))
-    texts = (column.name, column.hint, *column.categories)
-    numbers = (column.mean, column.std, column.median, column.low, column.high, column.n_rows, column.n_missing)
-    if column.kind not in KINDS or not all(isinstance(each, str) for each in texts):
-        raise ValueError(f"column {column.name!r} of kind {column.kind!r}")
-    if not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
-        raise ValueError(f"numbers of column {column.name!r}")
-    return column
+def _check(column: Column) -> None:
+    """Refuse a column with numbers that no training data have."""
+    kind, low, high = column.kind, column.low, column.high
+    has_numbers = kind != "categorical"
+    rules = {
+        "n_missing between 0 and n_rows": 0 <= column.n_missing <= column.n_rows,
+        "low at most high": low <= high if has_numbers else low == high,
+        "std above 0": column.std > 0 or not (has_numbers and column.varies),
+        "numbers between 0 and 1": kind != "boolean" or all(0 <= each <= 1 for each in (low, column.mean, high)),
+        "categories that differ": len(set(column.categories)) == len(column.categories),
+        "categories only if it is categorical": not (has_numbers and column.categories),
+    }
+    for rule, holds in rules.items():
+        if not holds:
+            raise ValueError(f"the {kind} column {shown(column.name)} must have {rule}, but it does not.")
+
+
+@dataclass
+class _Found:
+    count: int
+    row: int
+    value: str | None
+
+
+@dataclass
+class Tally:
+    """Counts the values of new rows that were not in the training data, over any number of batches."""
+
+    categories: dict[str, _Found] = field(default_factory=dict)
+    missing: dict[str, _Found] = field(default_factory=dict)
+
+    def count(self, column: Column, values: pl.Series, unknown: np.ndarray | None, first_row: int) -> None:
+        """Count values of one column in one batch; `unknown` marks the categories that are not known."""
+        if unknown is not None:
+            _add(self.categories, column.name, unknown, values, first_row)
+        if not column.n_missing:
+            _add(self.missing, column.name, values.is_null().to_numpy(), values, first_row)
+
+    def sentences(self) -> list[str]:
+        """What was found, one sentence for each column."""
+        return [
+            f"column {shown(name)} has {rows(found.count)} with values not seen in training (first: "
+            f"{shown(found.value)}, row {found.row:,}); they count as none of the known"
+            for name, found in self.categories.items()
+        ] + [
+            f"column {shown(name)} has {rows(found.count)} without a value (first: row {found.row:,}), and training "
+            "had none; they count as average, or as no category"
+            for name, found in self.missing.items()
+        ]
+
+
+def _add(found: dict[str, _Found], name: str, mask: np.ndarray, values: pl.Series, first_row: int) -> None:
+    if not mask.any():
+        return
+    first = int(mask.argmax())
+    earlier = found.setdefault(name, _Found(0, first_row + first, values[first]))
+    earlier.count += int(mask.sum())
+
+
+def _require_column(name: str, names: list[str], path: StrPath | None) -> None:
+    if name not in names:
+        raise TableError(f"{no_column(path, name, names)} The model was trained with it.")
+
+
+def _fill(features: np.ndarray, column: Column, values: pl.Series) -> np.ndarray | None:
+    """Write the features of one column, which are zero so far; returns the mask of unknown categories."""
+    unknown = None
+    if column.kind == "categorical":
+        codes = values.cast(categories_of(column), strict=False).to_physical()
+        unknown = (codes.is_null() & values.is_not_null()).to_numpy()
+        known = codes.is_not_null().to_numpy().nonzero()[0]
+        features[known, codes.drop_nulls().to_numpy()] = 1
+    elif column.varies:
+        features[:, 0] = _zero_or_one(column, values) if column.kind == "boolean" else _standardized(column, values)
+    if column.n_missing:
+        features[:, -1] = values.is_null().to_numpy()
+    return unknown
+
+
+def categories_of(column: Column) -> pl.Enum:
+    """Type whose values are the categories of a column."""
+    return pl.Enum(list(column.categories))
+
+
+def _standardized(column: Column, values: pl.Series) -> np.ndarray:
+    numbers = values.fill_null(column.mean).to_numpy()
+    with np.errstate(over="ignore"):
+        # Halves, because the difference of two large numbers may be too large.
+        return np.clip((0.5 * numbers - 0.5 * column.mean) / (0.5 * column.std), -FARTHEST, FARTHEST)
+
+
+def _zero_or_one(column: Column, values: pl.Series) -> np.ndarray:
+    # Where a feature of its own marks missing values, any number will do; else the average does least harm.
+    return values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
 
 
 def _percent(part: int, whole: int) -> str:

@@ -1,15 +1,24 @@
 """What a value means: the one place where text and native types become numbers, truth values, days and categories.
 
-`clean` comes first. What the readers (`to_numbers`, ...) give of a clean series is null where a value is missing or
-cannot be read so.
+`clean` comes first. What the readers (`to_numbers`, ...) give for a clean series is null where a value is missing or
+cannot be read that way.
 """
 
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
+from unskew._support.text import StrPath, offending, shown, start
+from unskew.errors import TableError
+
 Kind = Literal["numeric", "boolean", "categorical", "date"]
-KINDS: tuple[Kind, ...] = ("numeric", "boolean", "categorical", "date")
+MUST_BE: dict[Kind, str] = {
+    "numeric": "a number",
+    "boolean": "true or false (or yes/no, y/n, t/f, 1/0)",
+    "categorical": "a single value",
+    "date": "a date such as 2024-01-31",
+}
 
 MISSING_WORDS = [
     *("", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN"),
@@ -58,17 +67,20 @@ def to_numbers(series: pl.Series) -> pl.Series:
 
 
 def has_separators(text: pl.Series) -> bool:
-    """Whether text would be numbers if separators, units and decimal commas were no part of it."""
+    """Whether text would be numbers without its separators, units and decimal commas."""
     if not is_text(text.dtype) or not len(text):
         return False
     return not text.str.replace_all(r"[\s,'’$€£%]", "").cast(pl.Float64, strict=False).has_nulls()
 
 
-def to_booleans(series: pl.Series) -> pl.Series:
-    """Values as truth values, from true/false, yes/no, y/n, t/f in any case, or 1/0."""
+def to_booleans(series: pl.Series, number: pl.Series | None = None) -> pl.Series:
+    """Values as truth values, from true/false, yes/no, y/n, t/f in any case, or 1/0.
+
+    Whoever has already read them by `to_numbers` passes the result as `number`.
+    """
     if isinstance(series.dtype, pl.Boolean):
         return series
-    number = to_numbers(series)
+    number = to_numbers(series) if number is None else number
     truth = (number == 1).set((number != 0) & (number != 1), None)
     if not is_text(series.dtype):
         return truth
@@ -116,6 +128,39 @@ def read_as(kind: Kind, series: pl.Series) -> pl.Series:
     if kind == "boolean":
         return to_booleans(series).cast(pl.Float64)
     return to_days(series) if kind == "date" else to_categories(series)
+
+
+def read_column(series: pl.Series, kind: Kind, *, path: StrPath | None = None, first_row: int = 1) -> pl.Series:
+    """Values of a column read by its kind, null where they are missing.
+
+    Raises
+    ------
+    TableError
+        If a value cannot be read that way, or is infinite.
+    """
+    cleaned = clean(series)
+    values = read_as(kind, cleaned)
+    unread = (cleaned.is_not_null() & values.is_null()).to_numpy()
+    if unread.any():
+        found = offending(unread, series, first_row, "holds something else", "hold something else")
+        raise TableError(
+            f"{start(path)}column {shown(series.name)} is {kind}: every value must be {MUST_BE[kind]} or missing, but "
+            f"{found}. Fix these values, or leave the column out of training (--exclude)."
+        )
+    if kind == "numeric":
+        require_finite(series, values, path, first_row)
+    return values
+
+
+def require_finite(series: pl.Series, values: pl.Series, path: StrPath | None, first_row: int = 1) -> None:
+    """Refuse a column with infinite numbers; `values` are what was read from `series`."""
+    infinite: np.ndarray = values.is_infinite().fill_null(False).to_numpy()
+    if infinite.any():
+        found = offending(infinite, series, first_row, "holds an infinite one", "hold infinite ones")
+        raise TableError(
+            f"{start(path)}column {shown(series.name)} must hold finite numbers, but {found}. Replace them by a "
+            "number, or leave them blank for missing."
+        )
 
 
 def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
