@@ -8,9 +8,10 @@ from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
 from unskew.data.records import PUData, ScoredBatch
+from unskew.objectives.auc_risk import weighted_auc_risk
+from unskew.objectives.surrogates import TRAINABLE, as_surrogate
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.rankers._base import RiskRanker
-from unskew.rankers._weighted import TRAINABLE, weighted_auc_risk
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -70,4 +71,4 @@ class UnconfidentAUC(RiskRanker):
         return replace(data, weight=inverse_labeling_weight(np.ones(data.n_labeled), data.labeling_prob, self.clip))
 
     def _risk(self, batch: ScoredBatch) -> Tensor:
-        return weighted_auc_risk(batch, self.surrogate, self.scenario)
+        return weighted_auc_risk(batch, as_surrogate(self.surrogate), self.scenario)
