@@ -98,10 +98,12 @@ class ConfidenceAUC(RiskRanker):
         "surrogate": [StrOptions(set(TRAINABLE))],
     }
 
-    def _weigh(self, data: PUData) -> PUData:
+    def weigh(self, data: PUData) -> PUData:
+        """Weights r / u."""
         assert data.labeling_prob is not None
         confidence = np.ones(data.n_labeled) if data.confidence is None else data.confidence
         return replace(data, weight=inverse_labeling_weight(confidence, data.labeling_prob, self.clip))
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Weighted AUC risk."""
         return weighted_auc_risk(batch, as_surrogate(self.surrogate), self.scenario)

@@ -81,7 +81,8 @@ class NonNegativePU(RiskRanker):
         "gamma": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Positive-unlabeled risk, corrected."""
         parts = pu_risk_parts(
             batch.labeled, batch.unlabeled, batch.alpha, self.prior_, as_surrogate(self.surrogate), self.scenario
         )

@@ -66,9 +66,11 @@ class UnconfidentAUC(RiskRanker):
         "surrogate": [StrOptions(set(TRAINABLE))],
     }
 
-    def _weigh(self, data: PUData) -> PUData:
+    def weigh(self, data: PUData) -> PUData:
+        """Weights 1 / u."""
         assert data.labeling_prob is not None
         return replace(data, weight=inverse_labeling_weight(np.ones(data.n_labeled), data.labeling_prob, self.clip))
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Weighted AUC risk."""
         return weighted_auc_risk(batch, as_surrogate(self.surrogate), self.scenario)

@@ -88,10 +88,12 @@ class PositiveUnlabeledAUC(RiskRanker):
         "surrogate": [StrOptions(set(TRAINABLE))],
     }
 
-    def _needs_prior(self) -> bool:
+    def needs_prior(self) -> bool:
+        """Non-symmetric surrogates do."""
         return not as_surrogate(self.surrogate).symmetric
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """AUC risk from unbiased PU scores."""
         prior = getattr(self, "prior_", None)
         surrogate = as_surrogate(self.surrogate)
         return puauc_risk(batch.labeled, batch.unlabeled, batch.alpha, prior, surrogate, self.scenario)
