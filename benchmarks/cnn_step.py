@@ -35,7 +35,8 @@ from unskew.learning.networks import HIDDEN, build_network
 from unskew.learning.trainer import Adam, AutogradPullback, Batches, Pullback, new_generator, new_pullback
 from unskew.objectives.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
-from unskew.risk import confidence_auc_risk
+from unskew.risk import weighted_auc_risk
+from unskew.surrogates import sigmoid
 
 BATCH, SHAPE = 1024, (3, 32, 32)
 STEPS = 5
@@ -44,8 +45,7 @@ WARM_UP = 2
 
 
 def risk(batch: ScoredBatch) -> Tensor:
-    assert batch.weight is not None
-    return confidence_auc_risk(batch.labeled, batch.unlabeled, batch.weight, batch.alpha)
+    return weighted_auc_risk(batch, sigmoid, "one-sample")
 
 
 def plain_network(network: ConvNet) -> nn.Sequential:

@@ -25,7 +25,8 @@ from rows import Rows, add_out, save_rows
 from unskew.data.rows import as_rows
 from unskew.learning.trainer import Trainer
 from unskew.records import PUData, ScoredBatch
-from unskew.risk import confidence_auc_risk
+from unskew.risk import weighted_auc_risk
+from unskew.surrogates import sigmoid
 
 TRAININGS = 2
 N_TRAIN, N_VALIDATION = 5000, 1000
@@ -35,8 +36,7 @@ LABELED = 0.02  # share of all rows
 
 
 def risk(batch: ScoredBatch) -> Tensor:
-    assert batch.weight is not None
-    return confidence_auc_risk(batch.labeled, batch.unlabeled, batch.weight, batch.alpha)
+    return weighted_auc_risk(batch, sigmoid, "one-sample")
 
 
 def draw(n_rows: int, shape: tuple[int, ...], rng: np.random.RandomState) -> PUData:

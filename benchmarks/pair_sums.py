@@ -36,7 +36,7 @@ from unskew.objectives.pairs import (
     pair_sum,
 )
 from unskew.records import ScoredBatch
-from unskew.risk import confidence_auc_risk
+from unskew.risk import weighted_auc_risk
 from unskew.surrogates import SURROGATES, logistic, sigmoid
 
 try:
@@ -274,11 +274,10 @@ def plain_risk(labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float)
 def print_batch() -> Rows:
     """Value and slopes of the risk of one batch: as in a training step, through autograd, and written plainly."""
     high, low, weight, _ = scores(*BATCH)
-    score, slopes_of = torch.cat((high, low)), SlopesOf(lambda batch: confidence_auc_risk(*_parts(batch)))
+    score, slopes_of = torch.cat((high, low)), SlopesOf(our_risk)
 
     def batch_of(score: Tensor) -> ScoredBatch:
-        labeled, unlabeled = torch.split_with_sizes(score, BATCH)
-        return ScoredBatch(labeled, unlabeled, ALPHA, weight)
+        return _batch(*torch.split_with_sizes(score, BATCH), weight, ALPHA)
 
     def in_a_step() -> tuple[Tensor, Tensor]:
         with torch.inference_mode():
@@ -291,7 +290,7 @@ def print_batch() -> Rows:
 
     forms: dict[str, Callable[[], tuple[Tensor, Tensor]]] = {
         "unskew, in a training step": in_a_step,
-        "unskew, through autograd": partial(by_autograd, confidence_auc_risk),
+        "unskew, through autograd": partial(by_autograd, lambda *parts: our_risk(_batch(*parts))),
         "plain dense torch": partial(by_autograd, plain_risk),
     }
     for form in forms.values():
@@ -310,9 +309,12 @@ def print_batch() -> Rows:
     return rows
 
 
-def _parts(batch: ScoredBatch) -> tuple[Tensor, Tensor, Tensor, float]:
-    assert batch.weight is not None
-    return batch.labeled, batch.unlabeled, batch.weight, batch.alpha
+def our_risk(batch: ScoredBatch) -> Tensor:
+    return weighted_auc_risk(batch, sigmoid, "one-sample")
+
+
+def _batch(labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float) -> ScoredBatch:
+    return ScoredBatch(labeled, unlabeled, alpha, weight)
 
 
 def _calls(run: Run) -> None:

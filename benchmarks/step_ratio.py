@@ -23,7 +23,8 @@ from unskew.learning.networks import HIDDEN, build_network
 from unskew.learning.trainer import Adam, Batches, new_generator, new_pullback, run_epoch
 from unskew.objectives.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
-from unskew.risk import confidence_auc_risk
+from unskew.risk import weighted_auc_risk
+from unskew.surrogates import sigmoid
 
 BATCH = 1024
 N_LABELED, N_UNLABELED = 102, 5 * 1004  # five full steps an epoch, 20 labeled in each
@@ -31,8 +32,7 @@ WARM_UP = 3
 
 
 def risk(batch: ScoredBatch) -> torch.Tensor:
-    assert batch.weight is not None
-    return confidence_auc_risk(batch.labeled, batch.unlabeled, batch.weight, batch.alpha)
+    return weighted_auc_risk(batch, sigmoid, "one-sample")
 
 
 def twenty_products(n_inputs: int) -> Callable[[], None]:

@@ -46,11 +46,13 @@ class PropensityWeightedPU(unskew.RiskRanker):
     uses_labeling: ClassVar[bool] = True
     without_confidence: ClassVar[str] = "so that weights are 1/u"
 
-    def _weigh(self, data: PUData) -> PUData:
+    def weigh(self, data: PUData) -> PUData:
+        """Weights r / u: what the risk multiplies each labeled instance with."""
         confidence = np.ones(data.n_labeled) if data.confidence is None else data.confidence
         return replace(data, weight=inverse_labeling_weight(confidence, data.labeling_prob, self.clip))
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Risk of a scored batch, which training minimizes."""
         if_negative = logistic(-batch.labeled)
         everything = mean_over_everything(if_negative, logistic(-batch.unlabeled), batch.alpha, self.scenario)
         positive = batch.alpha * (batch.weight * logistic(batch.labeled)).mean()

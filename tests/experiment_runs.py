@@ -22,7 +22,7 @@ def write_method(path, score="logit", name="mine"):
     path.write_text(
         "import unskew\n\n\n@unskew.register\nclass Mine(unskew.LabelingRanker):\n"
         f'    name, table_name, assumption = "{name}", "{name.capitalize()}", "none"\n\n'
-        f"    def _to_score(self, logit):\n        return {score}\n"
+        f"    def to_score(self, logit):\n        return {score}\n"
     )
     return path
 

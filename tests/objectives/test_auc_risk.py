@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from unskew import risk
 from unskew.datasets import toy
+from unskew.records import ScoredBatch
 from unskew.surrogates import SURROGATES, sigmoid, zero_one
 
 SYMMETRIC = [name for name, each in SURROGATES.items() if each.symmetric]
@@ -236,3 +237,136 @@ def test_constant_weights_leave_the_labeled_labeled_gradient_zero(high, low):
     (gradient,) = torch.autograd.grad(risk.confidence_auc_risk(labeled, unlabeled, weight, alpha), labeled)
     (expected,) = torch.autograd.grad(risk.pn_auc_risk(labeled, unlabeled), labeled)
     torch.testing.assert_close(gradient, 3 * (1 - alpha) * expected)
+
+
+# What the public functions refuse, and that training does not pay for it
+
+DOORS = {
+    "confidence": lambda labeled, unlabeled, weight: risk.confidence_auc_risk(labeled, unlabeled, weight, 0.5),
+    "non-symmetric": lambda *args: risk.nonsymmetric_auc_risk(*args, 0.5, "logistic"),
+    "two samples": risk.two_sample_auc_risk,
+    "non-symmetric two samples": lambda *args: risk.nonsymmetric_two_sample_auc_risk(*args, "logistic"),
+}
+HIGH, LOW, ONES = torch.tensor([1.0, 2.0]), torch.tensor([0.0, 0.5, -1.0]), torch.ones(2)
+NAN, INFINITE = torch.tensor([0.0, math.nan]), torch.tensor([math.inf, 0.0])
+REFUSED = {
+    "a list": (
+        [1.0, 2.0],
+        LOW,
+        ONES,
+        TypeError,
+        r"labeled must be a torch tensor, but it is a list. Pass torch.as",
+    ),
+    "an array": (HIGH, LOW.numpy(), ONES, TypeError, r"unlabeled must be a torch tensor, but it is a ndarray"),
+    "no weight": (HIGH, LOW, None, TypeError, r"weight must be a torch tensor, but it is a NoneType"),
+    "whole numbers": (HIGH.long(), LOW, ONES, TypeError, r"labeled must have a floating-point type.*labeled.float"),
+    "two types": (
+        HIGH,
+        LOW.double(),
+        ONES,
+        TypeError,
+        r"one type.*float32 on cpu and torch.float64.*to\(labeled",
+    ),
+    "two types of weight": (HIGH, LOW, ONES.double(), TypeError, r"Pass weight.to\(labeled\)"),
+    "two devices": (HIGH, LOW.to("meta"), ONES, TypeError, r"one device.*on cpu and torch.float32 on meta"),
+    "no labeled": (HIGH[:0], LOW, ONES[:0], ValueError, r"labeled must have at least one score, but it is empty"),
+    "no unlabeled": (HIGH, LOW[:0], ONES, ValueError, r"unlabeled must have at least one score"),
+    "a column": (
+        HIGH,
+        LOW[:, None],
+        ONES,
+        ValueError,
+        r"shape \(n,\), but its shape is \(3, 1\).*unlabeled.flatten",
+    ),
+    "one number": (HIGH[0], LOW, ONES, ValueError, r"labeled must have the shape \(n,\), but its shape is \(\)"),
+    "another length": (HIGH, LOW, torch.ones(3), ValueError, r"weight must have one entry for each.*labeled, 2.*has 3"),
+    "NaN": (
+        NAN,
+        LOW,
+        ONES,
+        ValueError,
+        r"labeled must be finite, but 1 of 2.*first: nan at position 1",
+    ),
+    "infinity": (HIGH, INFINITE, ONES, ValueError, r"unlabeled must be finite.*first: inf at position 0"),
+    "a negative weight": (
+        HIGH,
+        LOW,
+        -ONES,
+        ValueError,
+        r"weight must be finite and not negative, but 2 of 2.*-1",
+    ),
+    "a NaN weight": (HIGH, LOW, NAN, ValueError, r"weight must be finite and not negative.*first: nan at position 1"),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_tensors_are_refused_in_words(door, case):
+    *arguments, kind, words = REFUSED[case]
+    with pytest.raises(kind, match=words):
+        DOORS[door](*arguments)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "kind", "words"),
+    [
+        *((each, ValueError, r"must be in \(0, 1\), but it is") for each in (0, 1, -0.1, 2.0, math.nan, True)),
+        ("0.5", TypeError, r"alpha must be a number, but it is a str. Pass float\(alpha\)"),
+        (torch.tensor(0.5), TypeError, r"alpha must be a number, but it is a Tensor"),
+    ],
+)
+def test_alpha_outside_its_range_is_refused(alpha, kind, words):
+    with pytest.raises(kind, match=words):
+        risk.confidence_auc_risk(HIGH, LOW, ONES, alpha)
+    with pytest.raises(kind, match=words):
+        risk.nonsymmetric_auc_risk(HIGH, LOW, ONES, alpha, "logistic")
+
+
+def test_means_over_pairs_refuse_the_same():
+    with pytest.raises(TypeError, match=r"high and low must have one type.*Pass low.to\(high\)"):
+        risk.pair_mean(HIGH, LOW.double(), sigmoid)
+    with pytest.raises(ValueError, match="low_weight must be finite and not negative"):
+        risk.pair_mean(HIGH, LOW, sigmoid, low_weight=-torch.ones(3))
+    with pytest.raises(ValueError, match="high_weight must have one entry for each score of high, 2, but it has 3"):
+        risk.pair_mean(HIGH, LOW, sigmoid, high_weight=torch.ones(3))
+    with pytest.raises(ValueError, match="at least two entries, but it has one"):
+        risk.distinct_pair_mean(HIGH[:1], sigmoid)
+    with pytest.raises(ValueError, match="low_weight must have one entry for each score of score, 2, but it has 3"):
+        risk.distinct_pair_mean(HIGH, sigmoid, low_weight=torch.ones(3))
+    with pytest.raises(ValueError, match="negative must have at least one score"):
+        risk.pn_auc_risk(HIGH, LOW[:0])
+    assert risk.pair_mean(HIGH, LOW, "sigmoid") == risk.pair_mean(HIGH, LOW, sigmoid)
+    with pytest.raises(TypeError, match=r"surrogate must be a name or an unskew.surrogates.Surrogate.*and a slope"):
+        risk.pair_mean(HIGH, LOW, torch.sigmoid)
+
+
+def test_factor_and_constant_need_shares():
+    bracket = torch.tensor(1.0)
+    with pytest.raises(ValueError, match=r"prior must be in \(0, 1\), but it is 1"):
+        risk.absolute_auc_risk(bracket, prior=1, label_freq=0.5)
+    with pytest.raises(ValueError, match=r"label_freq must be in \(0, 1\], but it is 0"):
+        risk.absolute_auc_risk(bracket, prior=0.5, label_freq=0)
+    with pytest.raises(ValueError, match="scenario must be one of.*Did you mean 'two-sample'"):
+        risk.absolute_auc_risk(bracket, prior=0.5, scenario="twosample")
+
+
+@pytest.mark.parametrize("scenario", ["one-sample", "two-sample"])
+@pytest.mark.parametrize("name", SURROGATES)
+def test_training_computes_the_same_bit_for_bit_and_checks_nothing(name, scenario, monkeypatch):
+    one_sample = risk.confidence_auc_risk if name in SYMMETRIC else risk.nonsymmetric_auc_risk
+    two_sample = risk.two_sample_auc_risk if name in SYMMETRIC else risk.nonsymmetric_two_sample_auc_risk
+    found = []
+    for unchecked in (False, True):
+        labeled, unlabeled, weight = tensors(requires_grad=True)
+        if unchecked:
+            monkeypatch.setattr(risk, "_check_scores", None)
+            monkeypatch.setattr(risk, "_check_weight", None)
+            batch = ScoredBatch(labeled, unlabeled, ALPHA, weight)
+            value = risk.weighted_auc_risk(batch, SURROGATES[name], scenario)
+        elif scenario == "one-sample":
+            value = one_sample(labeled, unlabeled, weight, ALPHA, name)
+        else:
+            value = two_sample(labeled, unlabeled, weight, name)
+        found.append((value.detach(), *torch.autograd.grad(value, (labeled, unlabeled, weight))))
+    for checked, unchecked in zip(*found, strict=True):
+        assert torch.equal(checked, unchecked)

@@ -114,10 +114,10 @@ def test_sar_em_needs_both_to_stand_still():
     moved = still._replace(propensity_unlabeled=torch.ones(4).double())  # another propensity
     better = still._replace(posterior_unlabeled=torch.full((4,), -3.0).double())  # a better likelihood
     ranker = unskew.make("sar-em")
-    assert ranker._converged(still, still, 0.1)
-    assert not ranker._converged(still, moved, 0.1)
-    assert not ranker._converged(still, better, 0.1)
-    assert ranker._converged(better, still, 0.1)  # worse is no gain
+    assert ranker.converged(still, still, 0.1)
+    assert not ranker.converged(still, moved, 0.1)
+    assert not ranker.converged(still, better, 0.1)
+    assert ranker.converged(better, still, 0.1)  # worse is no gain
 
 
 def test_sar_em_stops_when_it_stands_still(toy_data):

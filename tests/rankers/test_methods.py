@@ -315,7 +315,7 @@ WIRED = [
 def test_each_class_minimizes_its_objective(name, parameters, scenario):
     ranker = unskew.make(name, scenario=scenario, **parameters)
     ranker.prior_, ranker.mixing_ = PI, 0.3
-    risk = ranker._risk(ScoredBatch(P, U, A, weight=W, confidence=R))
+    risk = ranker.risk(ScoredBatch(P, U, A, weight=W, confidence=R))
     assert float(risk) == pytest.approx(float(by_hand(name, scenario, parameters)), abs=1e-12)
 
 
@@ -323,7 +323,7 @@ def test_gamma_reaches_the_gradient_of_nnpu():
     ranker = unskew.make("nnpu", correction="non-negative", gamma=0.25)
     ranker.prior_ = PI
     labeled = P.clone().requires_grad_()
-    (slope,) = torch.autograd.grad(ranker._risk(ScoredBatch(labeled, U, A)), labeled)
+    (slope,) = torch.autograd.grad(ranker.risk(ScoredBatch(labeled, U, A)), labeled)
     (expected,) = torch.autograd.grad(-0.25 * (A - PI) * torch.sigmoid(labeled).mean(), labeled)
     torch.testing.assert_close(slope, expected)
 

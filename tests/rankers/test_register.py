@@ -48,11 +48,11 @@ def test_a_model_file_keeps_all_of_a_method_or_refuses(toy_data, tmp_path):
         assumption: ClassVar[str] = "SCAR"
         state: ClassVar[object] = np.float32(2.5)
 
-        def _learn(self, data, held_out, trainer, rng):
-            super()._learn(data, held_out, trainer, rng)
+        def learn(self, data, held_out, trainer, rng):
+            super().learn(data, held_out, trainer, rng)
             self.shift_ = self.state
 
-        def _to_score(self, logit):
+        def to_score(self, logit):
             return logit + self.shift_
 
     assert unskew.method_card("shifted").summary == ""
@@ -80,7 +80,7 @@ def test_a_model_file_keeps_all_of_a_method_or_refuses(toy_data, tmp_path):
 def test_what_cannot_be_registered_is_told():
     @dataclass(kw_only=True, eq=False, repr=False)
     class Nameless(unskew.LabelingRanker):
-        def _to_score(self, logit):
+        def to_score(self, logit):
             return logit
 
     with pytest.raises(TypeError, match="must say its name, a string, but Nameless.name is not there"):
@@ -102,8 +102,14 @@ def test_what_cannot_be_registered_is_told():
 
     with pytest.raises(TypeError, match="a method's scenarios must be a tuple of strings, but Stringy.scenarios is"):
         unskew.register(Stringy)
-    with pytest.raises(TypeError, match="LabelingRanker does not define _to_score"):
+    with pytest.raises(TypeError, match="LabelingRanker does not define to_score"):
         unskew.register(unskew.LabelingRanker)
     with pytest.raises(TypeError, match="takes a class derived from RiskRanker"):
         unskew.register(LogisticRegression)
     assert unskew.methods() == tuple(PAPER_ORDER)
+
+
+@pytest.mark.parametrize("old", ["_weigh", "_risk", "_to_score", "_learn"])
+def test_a_method_file_with_the_old_private_hooks_is_told_their_names(old):
+    with pytest.raises(TypeError, match=rf"Mine defines {old}, which is now called {old[1:]}. Rename it."):
+        type("Mine", (unskew.RiskRanker,), {old: lambda self, batch: None})

@@ -3,37 +3,49 @@ r"""The AUC risks: of positives and negatives, and of biased positive-unlabeled 
 Scores come in as tensors, a scalar tensor goes out. The functions of PU data return the *bracket* of their equation:
 the factor in front of it and the constant behind it need the prior and the label frequency, and change no ranking.
 `absolute_auc_risk` adds them where they are known.
+
+The public functions check their arguments, which takes longer than a small risk does. Training calls
+`weighted_auc_risk`, which checks nothing: its batches come from data that were checked before.
 """
 
 from functools import lru_cache
+from numbers import Real
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from unskew.objectives.pairs import pair_sum
+from unskew.data.records import ScoredBatch
+from unskew.data.validation import SCENARIOS, check_choice
+from unskew.objectives.pairs import mean_over_distinct_pairs, mean_over_pairs, pair_sum
 from unskew.objectives.surrogates import Surrogate, as_surrogate, sigmoid
 
 
 def pair_mean(
     high: Tensor,
     low: Tensor,
-    surrogate: Surrogate,
+    surrogate: str | Surrogate,
     *,
     high_weight: Tensor | None = None,
     low_weight: Tensor | None = None,
 ) -> Tensor:
     r"""Mean over all pairs of :math:`a_n b_m \ell(s_n - s_m)`, n from `high` and m from `low`."""
-    total = pair_sum(high, low, surrogate, high_weight=high_weight, low_weight=low_weight)
-    return total / (len(high) * len(low))
+    _check_scores(high=high, low=low)
+    _check_weight("high_weight", high_weight, "high", high)
+    _check_weight("low_weight", low_weight, "low", low)
+    return mean_over_pairs(high, low, as_surrogate(surrogate), high_weight, low_weight)
 
 
 def distinct_pair_mean(
-    score: Tensor, surrogate: Surrogate, *, high_weight: Tensor | None = None, low_weight: Tensor | None = None
+    score: Tensor, surrogate: str | Surrogate, *, high_weight: Tensor | None = None, low_weight: Tensor | None = None
 ) -> Tensor:
     r"""Mean over the pairs n != m of one sample of :math:`a_n b_m \ell(s_n - s_m)`; needs two scores or more."""
-    n, no_others = len(score), score[:0]
-    total = pair_sum(score, no_others, surrogate, high_weight=high_weight, low_weight=low_weight, high_among_low=True)
-    return total / (n * (n - 1))
+    _check_scores(score=score)
+    if len(score) < 2:
+        raise ValueError("score must have at least two entries, but it has one. Leave out samples without pairs.")
+    _check_weight("high_weight", high_weight, "score", score)
+    _check_weight("low_weight", low_weight, "score", score)
+    return mean_over_distinct_pairs(score, as_surrogate(surrogate), high_weight, low_weight)
 
 
 def pn_auc_risk(positive: Tensor, negative: Tensor, surrogate: str | Surrogate = sigmoid) -> Tensor:
@@ -43,7 +55,8 @@ def pn_auc_risk(positive: Tensor, negative: Tensor, surrogate: str | Surrogate =
 
     Implements: Eq. (4). With the surrogate ``"zero_one"`` it is one minus the AUC.
     """
-    return pair_mean(positive, negative, as_surrogate(surrogate))
+    _check_scores(positive=positive, negative=negative)
+    return mean_over_pairs(positive, negative, as_surrogate(surrogate))
 
 
 def confidence_auc_risk(
@@ -76,14 +89,8 @@ def confidence_auc_risk(
     >>> confidence_auc_risk(score, torch.tensor([0.0]), weight=torch.ones(2), alpha=2 / 3, surrogate="unhinged")
     tensor(0.2500)
     """
-    surrogate = _symmetric(surrogate)
-    n_labeled, n_unlabeled = labeled.numel(), unlabeled.numel()
-    if n_labeled < 2:  # with one labeled score there is no pair of two labeled ones
-        return (1 - alpha) * pair_mean(labeled, unlabeled, surrogate, high_weight=weight)
-    # Both terms in one sum over everything, p = alpha p^l + (1 - alpha) p^u.
-    share_labeled, share_unlabeled = alpha / (n_labeled * (n_labeled - 1)), (1 - alpha) / (n_labeled * n_unlabeled)
-    share = _two_levels(n_labeled, n_unlabeled, share_labeled, share_unlabeled, labeled.dtype, labeled.device)
-    return pair_sum(labeled, unlabeled, surrogate, high_weight=weight, low_weight=share, high_among_low=True)
+    _check_batch(labeled, unlabeled, weight)
+    return _one_sample(labeled, unlabeled, weight, _checked_alpha(alpha), _symmetric(surrogate))
 
 
 def nonsymmetric_auc_risk(
@@ -97,13 +104,8 @@ def nonsymmetric_auc_risk(
     Implements: Eq. (102). The last term is the positive-positive term of Eq. (11), which only symmetric surrogates
     turn into a constant. Parameters as in `confidence_auc_risk`.
     """
-    surrogate = as_surrogate(surrogate)
-    risk = (1 - alpha) * pair_mean(labeled, unlabeled, surrogate, high_weight=weight)
-    if len(labeled) > 1:
-        # w_n l - w_n w_m l = w_n (1 - w_m) l: the first and the last term are one sum over pairs.
-        both = distinct_pair_mean(labeled, surrogate, high_weight=weight, low_weight=1 - weight)
-        risk = risk + alpha * both
-    return risk
+    _check_batch(labeled, unlabeled, weight)
+    return _nonsymmetric_one_sample(labeled, unlabeled, weight, _checked_alpha(alpha), as_surrogate(surrogate))
 
 
 def two_sample_auc_risk(
@@ -116,7 +118,8 @@ def two_sample_auc_risk(
     Implements: Eq. (106). Two-sample scenario: `unlabeled` are a sample of everything, drawn apart from the labeled;
     `weight` is confidence over density ratio.
     """
-    return pair_mean(labeled, unlabeled, _symmetric(surrogate), high_weight=weight)
+    _check_batch(labeled, unlabeled, weight)
+    return mean_over_pairs(labeled, unlabeled, _symmetric(surrogate), weight)
 
 
 def nonsymmetric_two_sample_auc_risk(
@@ -129,11 +132,8 @@ def nonsymmetric_two_sample_auc_risk(
     The step from Eq. (17) to Eq. (102), taken from Eq. (106): the positive-positive term of Eq. (11) with
     p^p = (r / w) p^l / pi (decision 9).
     """
-    surrogate = as_surrogate(surrogate)
-    risk = pair_mean(labeled, unlabeled, surrogate, high_weight=weight)
-    if len(labeled) > 1:
-        risk = risk - distinct_pair_mean(labeled, surrogate, high_weight=weight, low_weight=weight)
-    return risk
+    _check_batch(labeled, unlabeled, weight)
+    return _nonsymmetric_two_sample(labeled, unlabeled, weight, as_surrogate(surrogate))
 
 
 def absolute_auc_risk(
@@ -151,14 +151,56 @@ def absolute_auc_risk(
     Implements: Eq. (16). In the two-sample scenario the factor is 1/((1-pi) pi), because c / alpha = 1 / pi, and
     `label_freq` is not needed. A non-symmetric surrogate has no constant: it is inside its bracket already.
     """
+    check_choice("scenario", scenario, SCENARIOS)
+    _require(0 < prior < 1, "prior must be in (0, 1)", prior)
     if scenario == "two-sample":
         factor = 1 / ((1 - prior) * prior)
     elif label_freq is None:
         raise ValueError("the one-sample AUC risk needs label_freq, the share of the positives that are labeled.")
     else:
+        _require(0 < label_freq <= 1, "label_freq must be in (0, 1]", label_freq)
         factor = label_freq / (1 - prior)
     constant = prior / (2 * (1 - prior)) if as_surrogate(surrogate).symmetric else 0.0
     return factor * bracket - constant
+
+
+def weighted_auc_risk(batch: ScoredBatch, surrogate: Surrogate, scenario: str) -> Tensor:
+    """Risk of a batch in the form for its scenario and surrogate, without any check: what training minimizes."""
+    assert batch.weight is not None
+    scores = batch.labeled, batch.unlabeled, batch.weight
+    if scenario == "two-sample":
+        if surrogate.symmetric:
+            return mean_over_pairs(batch.labeled, batch.unlabeled, surrogate, batch.weight)
+        return _nonsymmetric_two_sample(*scores, surrogate)
+    one_sample = _one_sample if surrogate.symmetric else _nonsymmetric_one_sample
+    return one_sample(*scores, batch.alpha, surrogate)
+
+
+def _one_sample(labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float, surrogate: Surrogate) -> Tensor:
+    n_labeled, n_unlabeled = labeled.numel(), unlabeled.numel()
+    if n_labeled < 2:  # with one labeled score there is no pair of two labeled ones
+        return (1 - alpha) * mean_over_pairs(labeled, unlabeled, surrogate, weight)
+    # Both terms in one sum over everything, p = alpha p^l + (1 - alpha) p^u.
+    share_labeled, share_unlabeled = alpha / (n_labeled * (n_labeled - 1)), (1 - alpha) / (n_labeled * n_unlabeled)
+    share = _two_levels(n_labeled, n_unlabeled, share_labeled, share_unlabeled, labeled.dtype, labeled.device)
+    return pair_sum(labeled, unlabeled, surrogate, high_weight=weight, low_weight=share, high_among_low=True)
+
+
+def _nonsymmetric_one_sample(
+    labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float, surrogate: Surrogate
+) -> Tensor:
+    risk = (1 - alpha) * mean_over_pairs(labeled, unlabeled, surrogate, weight)
+    if len(labeled) > 1:
+        # w_n l - w_n w_m l = w_n (1 - w_m) l: the first and the last term are one sum over pairs.
+        risk = risk + alpha * mean_over_distinct_pairs(labeled, surrogate, weight, 1 - weight)
+    return risk
+
+
+def _nonsymmetric_two_sample(labeled: Tensor, unlabeled: Tensor, weight: Tensor, surrogate: Surrogate) -> Tensor:
+    risk = mean_over_pairs(labeled, unlabeled, surrogate, weight)
+    if len(labeled) > 1:
+        risk = risk - mean_over_distinct_pairs(labeled, surrogate, weight, weight)
+    return risk
 
 
 @lru_cache(maxsize=8)
@@ -181,3 +223,78 @@ def _symmetric(surrogate: str | Surrogate) -> Surrogate:
             "unskew.risk.nonsymmetric_auc_risk (one-sample) or unskew.risk.nonsymmetric_two_sample_auc_risk."
         )
     return surrogate
+
+
+def _check_batch(labeled: Any, unlabeled: Any, weight: Any) -> None:
+    _check_scores(labeled=labeled, unlabeled=unlabeled)
+    _check_weight("weight", weight, "labeled", labeled)
+
+
+def _check_scores(**scores: Any) -> None:
+    """Refuse scores that are not tensors of one type and device, of shape (n,), finite, with at least one each."""
+    first_name, first = next(iter(scores.items()))
+    for name, score in scores.items():
+        _check_vector(name, score, first_name, first)
+        if not len(score):
+            raise ValueError(f"{name} must have at least one score, but it is empty. Leave out batches without pairs.")
+        advice = "Find out where the network or its input stops being finite."
+        _require_all(torch.isfinite(score), f"{name} must be finite", score, advice)
+
+
+def _check_weight(name: str, weight: Any, score_name: str, score: Tensor) -> None:
+    """Refuse weights that do not go with the scores, one each, or are negative or not finite."""
+    if weight is None and name != "weight":
+        return
+    _check_vector(name, weight, score_name, score)
+    if len(weight) != len(score):
+        raise ValueError(
+            f"{name} must have one entry for each score of {score_name}, {len(score)}, but it has {len(weight)}. Pass "
+            "the weights of the same instances in the same order."
+        )
+    holds = torch.isfinite(weight) & (weight >= 0)
+    advice = "Weights are confidence over labeling probability: clip the latter, and give 0 to what should not count."
+    _require_all(holds, f"{name} must be finite and not negative", weight, advice)
+
+
+def _check_vector(name: str, values: Any, first_name: str, first: Tensor) -> None:
+    if not isinstance(values, Tensor):
+        raise TypeError(
+            f"{name} must be a torch tensor, but it is a {type(values).__name__}. Pass torch.as_tensor({name}), of the "
+            "type and on the device of the others."
+        )
+    if not values.is_floating_point():
+        raise TypeError(f"{name} must have a floating-point type, but it has {values.dtype}. Pass {name}.float().")
+    if values.dim() != 1:
+        raise ValueError(
+            f"{name} must have the shape (n,), but its shape is {tuple(values.shape)}. Pass {name}.flatten() if these "
+            "are one number per instance."
+        )
+    if (values.dtype, values.device) != (first.dtype, first.device):
+        raise TypeError(
+            f"{first_name} and {name} must have one type and be on one device, but they are {first.dtype} on "
+            f"{first.device} and {values.dtype} on {values.device}. Pass {name}.to({first_name})."
+        )
+
+
+def _require_all(holds: Tensor, must: str, values: Tensor, advice: str) -> None:
+    if not holds.all():
+        bad = torch.nonzero(~holds).flatten()
+        first = int(bad[0])
+        raise ValueError(
+            f"{must}, but {len(bad)} of {len(values)} entries are not (first: {values[first].item():g} at position "
+            f"{first}). {advice}"
+        )
+
+
+def _checked_alpha(alpha: Any) -> float:
+    if not isinstance(alpha, Real):
+        raise TypeError(f"alpha must be a number, but it is a {type(alpha).__name__}. Pass float(alpha).")
+    share = float(alpha)
+    _require(0 < share < 1, "alpha, the share of labeled instances in the whole data, must be in (0, 1)", alpha)
+    return share
+
+
+def _require(holds: bool, must: str, value: Any) -> None:
+    # Conditions are written so that NaN fails them.
+    if not holds:
+        raise ValueError(f"{must}, but it is {value}.")

@@ -76,6 +76,27 @@ def pair_sum(
     return result
 
 
+def mean_over_pairs(
+    high: Tensor,
+    low: Tensor,
+    surrogate: Surrogate,
+    high_weight: Tensor | None = None,
+    low_weight: Tensor | None = None,
+) -> Tensor:
+    """Mean over all pairs; see `unskew.risk.pair_mean`, which checks what it is given."""
+    total = pair_sum(high, low, surrogate, high_weight=high_weight, low_weight=low_weight)
+    return total / (len(high) * len(low))
+
+
+def mean_over_distinct_pairs(
+    score: Tensor, surrogate: Surrogate, high_weight: Tensor | None = None, low_weight: Tensor | None = None
+) -> Tensor:
+    """Mean over the pairs of two different scores; see `unskew.risk.distinct_pair_mean`."""
+    n, no_others = len(score), score[:0]
+    total = pair_sum(score, no_others, surrogate, high_weight=high_weight, low_weight=low_weight, high_among_low=True)
+    return total / (n * (n - 1))
+
+
 class SlopesOf:
     """A risk with its derivatives with respect to all scores, in one vector.
 

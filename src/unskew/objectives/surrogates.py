@@ -88,6 +88,8 @@ SURROGATES: dict[str, Surrogate] = {
     each.name: each
     for each in (zero_one, sigmoid, ramp, unhinged, logistic, squared, hinge, squared_hinge, exponential)
 }
+TRAINABLE = tuple(name for name in SURROGATES if name != zero_one.name)
+"""Surrogates with a slope to follow."""
 
 
 def as_surrogate(surrogate: str | Surrogate) -> Surrogate:
@@ -100,6 +102,11 @@ def as_surrogate(surrogate: str | Surrogate) -> Surrogate:
     """
     if isinstance(surrogate, Surrogate):
         return surrogate
+    if not isinstance(surrogate, str):
+        raise TypeError(
+            f"surrogate must be a name or an unskew.surrogates.Surrogate, but it is {surrogate!r}. Give a function of "
+            "your own a name and a slope: Surrogate(name, symmetric, value, slope)."
+        )
     if surrogate not in SURROGATES:
         raise ValueError(
             f"surrogate must be one of {', '.join(SURROGATES)}, but it is {surrogate!r}."

@@ -1,7 +1,8 @@
 """What all methods share: the parameters, the fit from table to threshold, prediction, the model file.
 
 Two abstract bases: `RiskRanker` learns its score by a risk of its own, `LabelingRanker` turns the labeling probability
-into a score. A method is a concrete class in a file of its own and fills the hooks; nobody subclasses a method.
+into a score. A method is a concrete class in a file of its own and fills hooks, which are public words: `weigh` and
+`risk`, or `to_score`; rarely `learn`, `needs_prior` or `check_parameters`. Nobody subclasses a method.
 """
 
 import os
@@ -191,8 +192,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         model = model_file_of(self)
         write_model_file(path, model if notes is None else replace(model, header={**model.header, "notes": notes}))
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for old in ("_weigh", "_risk", "_to_score", "_learn", "_needs_prior", "_check_parameters"):
+            if old in vars(cls):
+                raise TypeError(f"{cls.__name__} defines {old}, which is now called {old[1:]}. Rename it.")
+
     @abstractmethod
-    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Learn the score function; sets `history_` and `best_epoch_`."""
 
     @abstractmethod
@@ -201,8 +208,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def check_request(self, confidence: Any = None) -> None:
         """Refuse parameters, or a fit without what the method needs, before any data are looked at."""
-        self._check_parameters()
-        if confidence is None and self.prior is None and self._needs_prior():
+        self.check_parameters()
+        if confidence is None and self.prior is None and self.needs_prior():
             raise ValueError(
                 f"{type(self).__name__} must know the prior, the share of positives, or estimate it from the "
                 "confidence, but neither was given. Pass prior=... to the constructor, or fit(X, y, confidence=...)."
@@ -235,7 +242,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 feature_names=getattr(self, "feature_names_in_", None),
             )
         prior = self._find_prior([train] if in_training else [train, held_out])
-        self._learn(train, held_out, trainer, for_score)
+        self.learn(train, held_out, trainer, for_score)
         self.classes_ = np.array([0, 1])
         self.training_summary_ = {
             "n_labeled": train.n_labeled,
@@ -247,7 +254,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         rows = np.arange(len(data.X)) if self.scenario == "one-sample" else data.unlabeled_rows
         self.threshold_ = cut(self._score(data.X, rows), prior)  # decision 6
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse parameters outside their ranges; a method may add checks of its own."""
         try:
             self._validate_params()
         except InvalidParameterError as error:
@@ -296,13 +304,13 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
         return data
 
-    def _needs_prior(self) -> bool:
+    def needs_prior(self) -> bool:
         """Whether training needs the prior, with the parameters as they are."""
         return "prior" in self.needs
 
     def _find_prior(self, parts: list[PUData]) -> float:
         share = share_of_positives(self.prior, parts, self.clip, self.scenario)
-        if share.impossible and self._needs_prior():
+        if share.impossible and self.needs_prior():
             warnings.warn(
                 f"{type(self).__name__} trains with the prior, but confidence and labeling probability say something "
                 f"impossible, {share.impossible}: it trains with {share.prior:.4g}. Pass prior=..., or check that the "
@@ -364,16 +372,17 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 class RiskRanker(Ranker):
     """A method that learns its score by minimizing a risk."""
 
-    def _weigh(self, data: PUData) -> PUData:
+    def weigh(self, data: PUData) -> PUData:
         """Put the weights that the risk needs into the record."""
         return data
 
     @abstractmethod
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
         """Risk of a scored batch."""
 
-    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
-        trained = trainer.minimize(self._risk, self._weigh(data), self._weigh(held_out), rng, self.name)
+    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        """Minimize the risk; sets `network_`, `history_` and `best_epoch_`."""
+        trained = trainer.minimize(self.risk, self.weigh(data), self.weigh(held_out), rng, self.name)
         self.network_, self.history_, self.best_epoch_ = trained.network, trained.history, trained.best_epoch
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
@@ -387,14 +396,15 @@ class LabelingRanker(Ranker):
     uses_labeling: ClassVar[bool] = True
 
     @abstractmethod
-    def _to_score(self, logit: np.ndarray) -> np.ndarray:
+    def to_score(self, logit: np.ndarray) -> np.ndarray:
         """Turn logits of the labeling probability into scores."""
 
-    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        """Nothing is left to learn beyond the labeling model."""
         # A classifier or the folds of a cross-fit have no one history.
         self.history_, self.best_epoch_ = [], 0
         if isinstance(self.labeling_, LabelingNetwork):
             self.history_, self.best_epoch_ = self.labeling_.history, self.labeling_.best_epoch
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return self._to_score(labeling_logit_at(self.labeling_, X, rows))
+        return self.to_score(labeling_logit_at(self.labeling_, X, rows))

@@ -109,10 +109,11 @@ class EMRanker(Ranker):
         return np.asarray(torch.sigmoid(score.double()).numpy())
 
     @abstractmethod
-    def _converged(self, before: Logits, after: Logits, alpha: float) -> bool:
+    def converged(self, before: Logits, after: Logits, alpha: float) -> bool:
         """Whether a round has changed the training data's scores so little that another is not worth it."""
 
-    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        """Alternate the two steps; sets both networks, `history_` and `best_epoch_`."""
         one_round = replace(trainer, max_epochs=self.epochs_per_round, keep="last", patience=None, verbose=False)
         posterior, propensity = self._pretrained(data, held_out, trainer, rng), None
         inside, outside = (_logits(posterior.network, None, each, self.device) for each in (data, held_out))
@@ -135,7 +136,7 @@ class EMRanker(Ranker):
                     self.network_, self.propensity_network_ = copy.deepcopy(networks)
                 step(f"validation loss {losses[1]:.4g}")
                 waited = (number - best) * self.epochs_per_round
-                if self._converged(before, inside, data.alpha) or (self.patience and waited >= self.patience):
+                if self.converged(before, inside, data.alpha) or (self.patience and waited >= self.patience):
                     break
         self.history_, self.best_epoch_ = history, best
 

@@ -175,7 +175,7 @@ def _ranker_from(model: ModelFile, kind: type["Ranker"], network: Callable[..., 
         parameters["network"] = network
     parameters["device"] = _device_here(parameters.get("device", "cpu"))
     ranker = kind(**parameters)
-    ranker._check_parameters()
+    ranker.check_parameters()
     for name, value in header["numbers"].items():
         if not name.endswith("_") or name.startswith("_") or not isinstance(value, float | int | None):
             raise ModelFileError(f"numbers of a fitted model end with _, but the file has {name} = {value!r}.")

@@ -64,5 +64,6 @@ class LabelingBiasEstimation(EMRanker):
     position: ClassVar[int] = 10
     assumption: ClassVar[str] = "SAR"
 
-    def _converged(self, before: Logits, after: Logits, alpha: float) -> bool:
+    def converged(self, before: Logits, after: Logits, alpha: float) -> bool:
+        """Never: all rounds are run."""
         return False

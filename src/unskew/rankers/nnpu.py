@@ -9,9 +9,8 @@ from torch import Tensor
 
 from unskew.data.records import ScoredBatch
 from unskew.objectives.pu_risk import absolute_correction, nonnegative_correction, pu_risk_parts
-from unskew.objectives.surrogates import as_surrogate
+from unskew.objectives.surrogates import TRAINABLE, as_surrogate
 from unskew.rankers._base import RiskRanker
-from unskew.rankers._weighted import TRAINABLE
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -82,7 +81,8 @@ class NonNegativePU(RiskRanker):
         "gamma": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Positive-unlabeled risk, corrected."""
         parts = pu_risk_parts(
             batch.labeled, batch.unlabeled, batch.alpha, self.prior_, as_surrogate(self.surrogate), self.scenario
         )

@@ -8,9 +8,10 @@ from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
 from unskew.data.records import PUData, ScoredBatch
+from unskew.objectives.auc_risk import weighted_auc_risk
+from unskew.objectives.surrogates import TRAINABLE, as_surrogate
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.rankers._base import RiskRanker
-from unskew.rankers._weighted import TRAINABLE, weighted_auc_risk
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,9 +66,11 @@ class UnconfidentAUC(RiskRanker):
         "surrogate": [StrOptions(set(TRAINABLE))],
     }
 
-    def _weigh(self, data: PUData) -> PUData:
+    def weigh(self, data: PUData) -> PUData:
+        """Weights 1 / u."""
         assert data.labeling_prob is not None
         return replace(data, weight=inverse_labeling_weight(np.ones(data.n_labeled), data.labeling_prob, self.clip))
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
-        return weighted_auc_risk(batch, self.surrogate, self.scenario)
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Weighted AUC risk."""
+        return weighted_auc_risk(batch, as_surrogate(self.surrogate), self.scenario)

@@ -98,13 +98,15 @@ class NoisyPU(RiskRanker):
         "mixings": ["array-like"],
     }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Refuse weights outside (0, 1) too."""
+        super().check_parameters()
         mixings = np.asarray(self.mixings, dtype=np.float64)
         if mixings.ndim != 1 or not len(mixings) or not ((mixings > 0) & (mixings < 1)).all():
             raise ValueError(f"mixings must be one or more numbers between 0 and 1, but they are {self.mixings!r}.")
 
-    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        """Train a network for each weight and keep the one with the lowest validation risk."""
         seed, lowest = int(rng.randint(2**31 - 1)), np.inf
         for mixing in self.mixings:
             # Every weight starts from the same network and sees the same batches: only the objective differs.
@@ -116,7 +118,8 @@ class NoisyPU(RiskRanker):
                 lowest, self.mixing_ = validation_risk, float(mixing)
                 self.network_, self.history_, self.best_epoch_ = trained.network, trained.history, trained.best_epoch
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Risk at the chosen weight."""
         return self._risk_at(self.mixing_, batch)
 
     def _risk_at(self, mixing: float, batch: ScoredBatch) -> Tensor:

@@ -45,5 +45,6 @@ class NonTraditional(LabelingRanker):
     position: ClassVar[int] = 3
     assumption: ClassVar[str] = "SCAR"
 
-    def _to_score(self, logit: np.ndarray) -> np.ndarray:
+    def to_score(self, logit: np.ndarray) -> np.ndarray:
+        """The logit itself."""
         return logit

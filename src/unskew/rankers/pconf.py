@@ -74,6 +74,7 @@ class PositiveConfidence(RiskRanker):
         "surrogate": [StrOptions({"sigmoid", "logistic"})],
     }
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Risk from the labeled instances and their confidence."""
         given = torch.ones_like(batch.labeled) if batch.confidence is None else batch.confidence
         return pconf_risk(batch.labeled, given.clamp(min=self.clip), as_surrogate(self.surrogate))

@@ -54,8 +54,9 @@ class ProbabilisticGap(LabelingRanker):
         """Estimated probability of being positive; shape (n,)."""
         return np.asarray(np.minimum(1.0, np.exp(self.decision_function(X))))
 
-    def _learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
-        super()._learn(data, held_out, trainer, rng)
+    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        """Find the largest labeling probability, too."""
+        super().learn(data, held_out, trainer, rng)
         rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
         self.largest_log_ = float(self._log(labeling_logit_at(self.labeling_, data.X, rows)).max())
 
@@ -63,5 +64,6 @@ class ProbabilisticGap(LabelingRanker):
         """Logarithm of u, or of the density ratio up to a constant, which the maximum takes out again."""
         return -np.logaddexp(0, -logit) if self.scenario == "one-sample" else logit
 
-    def _to_score(self, logit: np.ndarray) -> np.ndarray:
+    def to_score(self, logit: np.ndarray) -> np.ndarray:
+        """Logarithm of the posterior, before it is clipped at 1."""
         return (self._log(logit) - self.largest_log_) / 2

@@ -7,10 +7,9 @@ from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
 from unskew.data.records import ScoredBatch
-from unskew.objectives.auc_risk import distinct_pair_mean, pair_mean
-from unskew.objectives.surrogates import Surrogate, as_surrogate
+from unskew.objectives.pairs import mean_over_distinct_pairs, mean_over_pairs
+from unskew.objectives.surrogates import TRAINABLE, Surrogate, as_surrogate
 from unskew.rankers._base import RiskRanker
-from unskew.rankers._weighted import TRAINABLE
 
 
 def puauc_risk(
@@ -24,13 +23,13 @@ def puauc_risk(
     (which may be None) are needed.
     """
     one_sample = scenario == "one-sample"
-    risk = pair_mean(labeled, unlabeled, surrogate)
+    risk = mean_over_pairs(labeled, unlabeled, surrogate)
     risk = (1 - alpha) * risk if one_sample else risk
     if surrogate.symmetric or len(labeled) < 2:
         return risk
     assert prior is not None
     share = alpha - prior if one_sample else -prior
-    return risk + share * distinct_pair_mean(labeled, surrogate)
+    return risk + share * mean_over_distinct_pairs(labeled, surrogate)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -89,10 +88,12 @@ class PositiveUnlabeledAUC(RiskRanker):
         "surrogate": [StrOptions(set(TRAINABLE))],
     }
 
-    def _needs_prior(self) -> bool:
+    def needs_prior(self) -> bool:
+        """Non-symmetric surrogates do."""
         return not as_surrogate(self.surrogate).symmetric
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """AUC risk from unbiased PU scores."""
         prior = getattr(self, "prior_", None)
         surrogate = as_surrogate(self.surrogate)
         return puauc_risk(batch.labeled, batch.unlabeled, batch.alpha, prior, surrogate, self.scenario)

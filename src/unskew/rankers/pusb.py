@@ -51,6 +51,7 @@ class SelectionBiasPU(RiskRanker):
     assumption: ClassVar[str] = "SAR, order kept"
     needs: ClassVar[tuple[str, ...]] = ("prior",)
 
-    def _risk(self, batch: ScoredBatch) -> Tensor:
+    def risk(self, batch: ScoredBatch) -> Tensor:
+        """Positive-unlabeled risk with the logistic loss, corrected."""
         parts = pu_risk_parts(batch.labeled, batch.unlabeled, batch.alpha, self.prior_, logistic, self.scenario)
         return absolute_correction(*parts)

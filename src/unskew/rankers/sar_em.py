@@ -75,7 +75,8 @@ class SelectedAtRandomEM(EMRanker):
         "tolerance": [Interval(Real, 0, None, closed="left")],
     }
 
-    def _converged(self, before: Logits, after: Logits, alpha: float) -> bool:
+    def converged(self, before: Logits, after: Logits, alpha: float) -> bool:
+        """Whether propensity and log-likelihood both change less than `tolerance`."""
         old, new = (
             torch.sigmoid(torch.cat([each.propensity_labeled, each.propensity_unlabeled])) for each in (before, after)
         )
