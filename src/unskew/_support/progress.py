@@ -14,8 +14,8 @@ class Step(Protocol):
 
 
 @contextmanager
-def progress_bar(title: str, total: int, *, shown: bool) -> Iterator[Step]:
-    """Show a bar with the time left while the block runs, if `shown` and standard error is a terminal."""
+def progress_bar(title: str, total: int | None, *, shown: bool) -> Iterator[Step]:
+    """Show a bar while the block runs, if `shown` and standard error is a terminal; a total of None is not known."""
     if not (shown and sys.stderr.isatty()):
         yield lambda note="", n=1: None
         return

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from unskew.data._row_groups import column_values, feature_columns, fill, look_into_files, require_column
+from unskew.data.row_groups import column_values, feature_columns, fill, look_into_files, require_column
 from unskew.data.rows import Rows
 
 if TYPE_CHECKING:

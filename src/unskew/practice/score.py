@@ -1,6 +1,5 @@
 """Score a file row by row, in memory that does not grow with its columns, and write the ranked list."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,9 +63,7 @@ def _check_ids(ids: Sequence[str], table: Any, out: Path) -> None:
 def _score(model: TableModel, table: Any, tally: Tally, verbose: bool) -> np.ndarray:
     scores = [np.empty(0)]
     done = 0
-    # To count the rows of a CSV file is to read it: only for a bar that somebody sees.
-    total = table.count_rows() if verbose and sys.stderr.isatty() else 0
-    with progress_bar("scoring", total, shown=verbose) as step:
+    with progress_bar("scoring", table.n_rows, shown=verbose) as step:
         for frame in read_batches(table, model.schema.names, may_be_empty=True):
             if frame.is_empty():
                 break

@@ -14,14 +14,14 @@ from unskew.errors import MissingExtra, TableError
 
 try:
     import polars  # noqa: F401
+    import pyarrow  # noqa: F401
 except ImportError as error:
-    raise MissingExtra("reading tables needs polars. Install it: pip install 'unskew[tables]'") from error
+    raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 
 from unskew._support.text import rows
-from unskew.tables.batches import read_batches
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
-from unskew.tables.reading import count_rows, open_table, read_table, require_file
+from unskew.tables.reading import open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, LeftOut, Schema, Tally
 from unskew.tables.writing import TableWriter, check_ending, check_types
 
@@ -34,7 +34,6 @@ __all__ = [
     "Tally",
     "check_ending",
     "check_types",
-    "count_rows",
     "infer_features",
     "open_table",
     "read_batches",

@@ -69,14 +69,14 @@ def open_text(path: Path) -> TextFile:
     TableError
         If it is no text, or a compressed file that is damaged.
     """
-    with told_if_damaged(path):
+    with naming_damage(path):
         with _open_bytes(path) as file:
             utf16 = file.read(2) in UTF16_MARKS
         return TextFile(path, _check_utf16(path) if utf16 else _eight_bit_or_utf8(path))
 
 
 @contextmanager
-def told_if_damaged(path: Path) -> Iterator[None]:
+def naming_damage(path: Path) -> Iterator[None]:
     """Name the file when its compression turns out to be damaged."""
     try:
         yield

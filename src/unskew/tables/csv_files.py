@@ -19,7 +19,7 @@ import polars as pl
 
 from unskew._support.text import listed, shown
 from unskew.errors import TableError
-from unskew.tables._text_blocks import LONGEST_LINE, TextFile, open_text, told_if_damaged
+from unskew.tables._text_blocks import LONGEST_LINE, TextFile, naming_damage, open_text
 
 ROWS_AT_ONCE = 1 << 16
 LINES_LOOKED_AT = 200
@@ -41,25 +41,25 @@ class CsvTable:
     delimiter: str
     notes: tuple[str, ...]
 
+    n_rows = None
+    """Count of rows, which only reading the whole file would give."""
+
     @property
     def path(self) -> Path:
         """Where the file is."""
         return self.text.path
 
-    def frames(self) -> Iterator[pl.DataFrame]:
+    def frames(self, columns: list[str]) -> Iterator[pl.DataFrame]:
         """Rows from first to last, in frames of any size; every column is text, blank fields are null."""
-        with told_if_damaged(self.path):
+        with naming_damage(self.path):
             blocks = self.text.blocks()
             _, header_lines, rest = _split_header(self.path, next(blocks).decode(), self.delimiter)
-            yield from _Parser(self, chain([rest.encode()] if rest else [], blocks), header_lines).frames()
+            for frame in _Parser(self, chain([rest.encode()] if rest else [], blocks), header_lines).frames():
+                yield frame.select(columns)
 
     def no_rows(self, columns: list[str]) -> pl.DataFrame:
-        """What `frames` would give of these columns, without a row."""
+        """What `frames` would give for these columns, without a row."""
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String()))
-
-    def count_rows(self) -> int:
-        """Count of rows, the header not counted; a damaged file is told."""
-        return sum(frame.height for frame in self.frames())
 
 
 def open_csv(path: Path, delimiter: str | None = None) -> CsvTable:

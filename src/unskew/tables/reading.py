@@ -1,16 +1,17 @@
-"""Opening a table, whichever format it has."""
+"""Opening a table and reading its rows, whichever format it has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 
 from unskew._support.text import StrPath, no_column
+from unskew.data.row_groups import File, damage, look_into
 from unskew.errors import TableError, closest_name
 from unskew.tables.csv_files import CsvTable, open_csv
-from unskew.tables.parquet_files import ParquetTable, open_parquet
 
-Table = CsvTable | ParquetTable
 PARQUET_ENDINGS = (".parquet", ".pq")
 CSV_ENDINGS = {".csv": None, ".csv.gz": None, ".txt": None, ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t"}
 OTHER_KINDS = {
@@ -19,70 +20,153 @@ OTHER_KINDS = {
     b"PAR1": "a Parquet file, whose name must end in .parquet",
     b"%PDF": "a PDF file",
 }
+ROWS_AT_ONCE = 1 << 16
 
 
-def read_table(path: StrPath | Table) -> pl.DataFrame:
-    """Whole table in memory: columns of a CSV file as text with blank fields null, those of Parquet as they are.
+@dataclass(frozen=True)
+class ParquetTable:
+    """A Parquet file whose column names are known; `notes` is what a user should be told about how it is read."""
 
-    The format follows the ending (.csv, .csv.gz, .tsv, .parquet, .pq), or the content where the ending says nothing.
-    Whoever tells a user of the file's `notes` passes what `open_table` gave for it.
+    file: File
+    columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
-    Raises
-    ------
-    TableError
-        If there is no such file, or it is no table, is damaged, or has no rows.
-    """
-    return pl.concat(list(frames_of(path if isinstance(path, Table) else open_table(path))))
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self.file.path
+
+    @property
+    def n_rows(self) -> int:
+        """Count of rows, as the file says."""
+        return int(self.file.metadata.num_rows)
+
+    def frames(self, columns: list[str]) -> Iterator[pl.DataFrame]:
+        """Rows from first to last, in frames of any size, with the types of the file."""
+        n_rows = 0
+        with self.file.reading("its data") as opened:
+            for batch in opened.iter_batches(ROWS_AT_ONCE, columns=columns):
+                batch.validate(full=True)  # polars takes it for granted that text is UTF-8
+                yield self._to_polars(pa.table(batch), columns)
+                n_rows += batch.num_rows
+        if n_rows != self.n_rows:
+            raise damage(self.path, "its data", f"{n_rows:,} rows instead of {self.n_rows:,}")
+
+    def no_rows(self, columns: list[str]) -> pl.DataFrame:
+        """What `frames` would give for these columns, without a row."""
+        return self._to_polars(self.file.schema.empty_table(), columns)
+
+    def _to_polars(self, table: pa.Table, columns: list[str]) -> pl.DataFrame:
+        table = table.select(columns)  # pyarrow also gives "name.more" for "name", and the order of the file
+        for place, kind in enumerate(table.schema.types):
+            if pa.types.is_decimal256(kind):  # polars has no such type
+                floats = table.column(place).cast(pa.float64())
+                table = table.set_column(place, table.schema.names[place], floats)
+        try:
+            frame = pl.from_arrow(table)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise damage(self.path, "its data", str(error).strip().partition("\n")[0].rstrip(".")) from None
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+
+Table = CsvTable | ParquetTable
 
 
 def open_table(path: StrPath) -> Table:
-    """Table whose `columns` and `notes` (what a user should be told) are known; rows are not read yet."""
+    """Table whose `columns` and `notes` (what a user should be told) are known; rows are not read yet.
+
+    The format follows the ending (.csv, .csv.gz, .tsv, .parquet, .pq), or the content where the ending says nothing.
+    """
     path = Path(path)
     require_file(path)
     name = path.name.lower()
     try:
-        if name.endswith(PARQUET_ENDINGS):
-            return open_parquet(path)
         with open(path, "rb") as file:
             begin = file.read(8)
+        if name.endswith(PARQUET_ENDINGS):
+            return _open_parquet(path)
         for ending, delimiter in CSV_ENDINGS.items():
             if name.endswith(ending):
                 _require_text(path, begin)
                 return open_csv(path, delimiter)
         if begin.startswith(b"PAR1"):
-            return open_parquet(path)
+            return _open_parquet(path)
         _require_text(path, begin)
         return open_csv(path)
     except OSError as error:
         raise TableError(f"{path}: the file must be readable, but it is not: {error.strerror or error}.") from None
 
 
-def count_rows(path: StrPath) -> int:
-    """Count of rows, the header not counted; 0 is possible here."""
-    return open_table(path).count_rows()
+def read_table(path: StrPath | Table, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Whole table in memory: columns of a CSV file as text with blank fields null, those of Parquet as they are.
 
+    Parameters
+    ----------
+    path : path or table
+        File, or what `open_table` gave for it, which saves looking through it again.
+    columns : sequence of str or None
+        Columns to read, in this order; None for all.
 
-def frames_of(table: Table, columns: list[str] | None = None, *, may_be_empty: bool = False) -> Iterator[pl.DataFrame]:
-    """Rows of a table in frames of any size; only these columns if given.
-
-    Without a single row this is an error, or, where that `may_be_empty`, one frame without rows.
+    Raises
+    ------
+    TableError
+        If there is no such file or column, or it is no table, is damaged, or has no rows.
     """
-    for name in columns or ():
+    return pl.concat(list(_frames_of(path, columns)))
+
+
+def read_batches(
+    path: StrPath | Table, columns: Sequence[str] | None, *, rows: int = ROWS_AT_ONCE, may_be_empty: bool = False
+) -> Iterator[pl.DataFrame]:
+    """Rows of a table in constant memory, with the same values and types that `read_table` gives.
+
+    Parameters
+    ----------
+    path, columns
+        As for `read_table`.
+    rows : int
+        Rows per batch; the last one may have fewer.
+    may_be_empty : bool
+        Whether a table without rows gives one batch without rows; else it is an error.
+    """
+    waiting: list[pl.DataFrame] = []
+    held = 0
+    for frame in _frames_of(path, columns, may_be_empty=may_be_empty):
+        waiting.append(frame)
+        held += frame.height
+        if held < rows:
+            continue
+        together = pl.concat(waiting)
+        whole = held - held % rows
+        yield from together.head(whole).iter_slices(rows)
+        waiting, held = [together.tail(held - whole)] if held > whole else [], held - whole
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def _frames_of(
+    path: StrPath | Table, columns: Sequence[str] | None, *, may_be_empty: bool = False
+) -> Iterator[pl.DataFrame]:
+    """Rows of a table in frames of any size."""
+    table = path if isinstance(path, Table) else open_table(path)
+    names = list(table.columns if columns is None else columns)
+    for name in names:
         if name not in table.columns:
             raise TableError(no_column(table.path, name, list(table.columns)))
     empty = True
-    for frame in table.frames() if isinstance(table, CsvTable) else table.frames(columns):
+    for frame in table.frames(names):
         if frame.height:
             empty = False
-            yield frame if columns is None else frame.select(columns)
+            yield frame
     if empty and may_be_empty:
-        yield table.no_rows(list(table.columns) if columns is None else columns)
+        yield table.no_rows(names)
     elif empty:
         raise TableError(f"{table.path}: a table must have rows, but there is only a header. Export it again.")
 
 
 def require_file(path: Path, kind: str = "CSV or Parquet file") -> None:
-    """Refuse a path that is no file, with the name of the one that was probably meant."""
+    """Refuse a path that is not a file, with the name of the one that was probably meant."""
     try:
         exists = path.exists()
     except (OSError, ValueError) as error:
@@ -92,8 +176,24 @@ def require_file(path: Path, kind: str = "CSV or Parquet file") -> None:
         hint = closest_name(path.name, neighbors)
         raise TableError(f"{path}: there must be a file, but there is none.{hint} Check the path.")
     if not path.is_file():
-        what = "a folder" if path.is_dir() else "no regular file"
+        what = "a folder" if path.is_dir() else "not a regular file"
         raise TableError(f"{path}: there must be a file, but this is {what}. Give one {kind}.")
+
+
+def _open_parquet(path: Path) -> ParquetTable:
+    with open(path, "rb") as file:
+        whole = file.read(4) == b"PAR1" and file.seek(-4, 2) >= 8 and file.read(4) == b"PAR1"
+    if not whole:
+        raise TableError(
+            f"{path}: a Parquet file must begin and end with the letters PAR1, but this one does not: it is cut off or "
+            "another kind of file. Copy or write it again, or give a CSV file the ending .csv."
+        )
+    opened = look_into(path)
+    names = opened.schema.names
+    if not names or len(set(names)) < len(names):
+        found = "there are none" if not names else f"{len(names) - len(set(names))} of {len(names)} are repeated"
+        raise TableError(f"{path}: a table must have columns with different names, but {found}. Write it again.")
+    return ParquetTable(opened, tuple(names))
 
 
 def _require_text(path: Path, begin: bytes) -> None:

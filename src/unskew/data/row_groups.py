@@ -1,7 +1,4 @@
-"""Row groups and columns of Parquet files, which are opened only while they are read.
-
-Whatever keeps a file from being read is told with its name and the part that was wanted.
-"""
+"""The one place where Parquet files are opened: their row groups and columns, and errors that name file and part."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -17,6 +14,8 @@ from unskew.errors import MissingExtra, TableError, closest_name
 COLUMNS_AT_ONCE = 16
 """Columns of a row group decoded together: enough for several cores, and few enough to need little memory."""
 
+BUFFER = 1 << 20
+
 
 @dataclass(frozen=True)
 class File:
@@ -29,12 +28,12 @@ class File:
 
     @contextmanager
     def reading(self, part: str) -> Iterator[Any]:
-        """Open the file; if this part of it cannot be read, say so."""
-        with _told_if_unreadable(self.path, part):
+        """Open the file; if this part of it cannot be read, an error names both."""
+        with _naming(self.path, part):
             if _state_of(self.path) != self.state:
                 raise TableError(
-                    f"{self.path} must stay as it was when ParquetRows was made, but it was written to since. Make "
-                    "ParquetRows anew."
+                    f"{self.path} must not change while it is in use, but it was written to after it was opened. Open "
+                    "it again."
                 )
             with _parquet_file(self.path, metadata=self.metadata) as file:
                 yield file
@@ -53,20 +52,22 @@ def _pyarrow_parquet() -> Any:
 
 
 def _parquet_file(path: Path, metadata: Any = None) -> Any:
-    # What pyarrow reads ahead it also keeps, for as long as the file is open.
-    return _pyarrow_parquet().ParquetFile(path, metadata=metadata, pre_buffer=False)
+    # What pyarrow reads ahead it also keeps, for as long as the file is open; without a buffer it reads whole columns.
+    return _pyarrow_parquet().ParquetFile(
+        path, metadata=metadata, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True
+    )
 
 
 def look_into_files(path: Path) -> list[File]:
-    """What a file, or the files of a folder in the order of their names, say of themselves."""
-    _pyarrow_parquet()  # if it is missing, that comes first
+    """Open a file, or the files of a folder in the order of their names, and read what their footers say."""
+    _pyarrow_parquet()  # an error if it is missing comes first
     paths = sorted(each for each in path.glob("*.parquet") if _is_data(each)) if path.is_dir() else [path]
     if not paths:
         raise FileNotFoundError(
             f"the folder {path} must hold files *.parquet, but there is none (folders, and names that begin with '.' "
             "or '_', do not count). Pass a file, or the folder that holds the files."
         )
-    return [_look_into(each) for each in paths]
+    return [look_into(each) for each in paths]
 
 
 def _is_data(path: Path) -> bool:
@@ -74,8 +75,9 @@ def _is_data(path: Path) -> bool:
     return not path.name.startswith((".", "_")) and not path.is_dir()
 
 
-def _look_into(path: Path) -> File:
-    with _told_if_unreadable(path, "it"):
+def look_into(path: Path) -> File:
+    """Open a file and read what its footer says."""
+    with _naming(path, "it"):
         state = _state_of(path)
         with _parquet_file(path) as file:
             found = File(path, file.metadata, file.schema_arrow, state)
@@ -83,7 +85,7 @@ def _look_into(path: Path) -> File:
     total, least = found.metadata.num_rows, min(sizes, default=0)
     if sum(sizes) != total or least < 0:
         reason = f"{total:,} rows, but {sum(sizes):,} in row groups, {least:,} in the smallest"
-        raise _damage(path, "its list of row groups", reason)
+        raise damage(path, "its list of row groups", reason)
     return found
 
 
@@ -93,7 +95,7 @@ def _state_of(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _told_if_unreadable(path: Path, part: str) -> Iterator[None]:
+def _naming(path: Path, part: str) -> Iterator[None]:
     from pyarrow import ArrowException
 
     try:
@@ -101,14 +103,15 @@ def _told_if_unreadable(path: Path, part: str) -> Iterator[None]:
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file or folder {path}.") from None
     except (OSError, ArrowException, UnicodeDecodeError) as error:
-        if isinstance(error, OSError) and error.errno:  # the system's: rights, the disk. It says nothing of damage.
+        if isinstance(error, OSError) and error.errno:  # of the system: permission, the disk. The file may be whole.
             found = os.strerror(error.errno)
-            raise OSError(error.errno, f"{path} must be readable, but it is not: {found}. Mend that first.") from None
+            raise OSError(error.errno, f"{path} must be readable, but it is not: {found}.") from None
         reason = (str(error).strip().splitlines() or [repr(error)])[0].rstrip(".")
-        raise _damage(path, part, reason) from None
+        raise damage(path, part, reason) from None
 
 
-def _damage(path: Path, part: str, reason: str) -> TableError:
+def damage(path: Path, part: str, reason: str) -> TableError:
+    """Error that a part of a file cannot be read."""
     return TableError(
         f"{path}: a Parquet file must be whole and readable by pyarrow, but {part} is not ({reason}). Copy or write it "
         "again."
@@ -169,7 +172,7 @@ def column_values(file: File, name: str) -> np.ndarray:
     from pyarrow import types
 
     with file.reading(f"its column {name!r}") as opened:
-        column = opened.read(columns=[name]).column(0)
+        column = opened.read(columns=[name]).column(name)  # pyarrow also gives "name.more", if there is such a column
         if types.is_dictionary(column.type):  # else pyarrow gives the last category where there is none
             column = column.cast(column.type.value_type)
         if column.null_count and types.is_integer(column.type):  # else pyarrow gives floats, which round large numbers
@@ -216,4 +219,4 @@ def _features(file: File, number: int, columns: Sequence[str]) -> np.ndarray:
 
 def _require_length(found: int, wanted: int, file: File, part: str) -> None:
     if found != wanted:
-        raise _damage(file.path, part, f"{found:,} rows instead of {wanted:,}")
+        raise damage(file.path, part, f"{found:,} rows instead of {wanted:,}")
