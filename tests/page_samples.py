@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 from unskew.datasets import toy
 from unskew.diagnostics import Finding, Shift
 from unskew.metrics.evidence import Risk, Training, gather_evidence
-from unskew.practice.report.comparison_page import Compared, comparison_page, recommend
+from unskew.metrics.recommend import Compared, explain
+from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
 
 NASTY = "<script>alert(\"1\")</script> & 'co' </style>"
@@ -118,7 +119,7 @@ def sample_methods():
         Compared("no-conf", "w/oConf", 0.917, 0.88, 0.94, 0.19, 40.0, 0.928, -0.012, 0.004),
         Compared("ntc", "NTC", 0.91, 0.87, 0.94, 0.19, 9.0, 0.905, -0.02, 0.001),
         Compared("pconf", "Pconf", 0.62, 0.52, 0.71, 0.19, 130.0, 0.6, -0.4, -0.2),
-        Compared(NASTY, NASTY, float("nan"), 0.0, 1.0, None, None),
+        Compared(NASTY, NASTY, None, 0.0, 1.0, 1.0, 12.0, None, -1.0, 1.0),
     ]
 
 
@@ -141,6 +142,12 @@ def sample_pages():
                 labeling_training=None,
             ),
         ),
-        "comparison": comparison_page(f"Methods for {NASTY}", facts, compared, recommend(compared), f"Right: {NASTY}"),
-        "one method": comparison_page("One", [], compared[:1], recommend(compared[:1])),
+        "comparison": compared_page(compared, f"Methods for {NASTY}", facts, f"Right: {NASTY}"),
+        "one method": compared_page(compared[:1]),
     }
+
+
+def compared_page(compared, title="Methods", facts=(), right=None):
+    """The page of methods of which the first is recommended."""
+    name = compared[0].name
+    return comparison_page(title, facts, compared, name, explain(compared, name), right)

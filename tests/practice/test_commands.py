@@ -20,7 +20,7 @@ from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labe
 from unskew.metrics.crossval import default_labeling
 from unskew.practice import compare as comparing
 from unskew.practice import score as ranking
-from unskew.practice.compare import choose, judge
+from unskew.practice.compare import judge
 from unskew.practice.evaluate import Evaluation
 from unskew.practice.fit import Training, batch_size_for, epochs_for, folds_for
 from unskew.practice.labeled_table import read_labeled
@@ -183,10 +183,6 @@ def test_batches_and_folds_suit_the_table():
     assert [default_labeling(n).max_samples for n in (1000, 10**6)] == [None, 20_000]
 
 
-def estimated(auc, low=0.8):
-    return SarAUC(auc, low, 1.0, 0.95, 0.2, 0.5, 100.0, auc)
-
-
 def test_more_methods_need_more_to_be_told_apart():
     """Paired intervals hold together: with more methods each is wider."""
     rng = np.random.RandomState(0)
@@ -228,7 +224,7 @@ def test_what_cannot_be_told_is_told_once_and_not_as_nan():
     table = SimpleNamespace(y=y, confidence=np.where(y == 1, 1.0, np.nan))
     honest = {name: OutOfFold(np.arange(100.0), np.full(100, 0.01)) for name in ("conf-auc", "ntc")}
     result = judge(table, honest, {"conf-auc": 1.0, "ntc": 1.0}, y)
-    assert "No method's AUC can be told" in result.reason
+    assert "No method's AUC can be estimated" in result.reason
     for row in comparison_table(result).rows:
         assert list(row[1:5]) == ["cannot be told"] * 4
     estimate = SarAUC(np.nan, 0.0, 1.0, 0.95, 1.0, 0.2, 20.0, np.nan)
@@ -237,21 +233,17 @@ def test_what_cannot_be_told_is_told_once_and_not_as_nan():
     assert "95 % interval" in rows
 
 
-def test_where_the_data_cannot_tell_the_papers_method_is_recommended(monkeypatch):
+def test_where_the_data_cannot_distinguish_it_the_papers_method_is_recommended():
     rng = np.random.RandomState(0)
     y = (np.arange(400) < 40).astype(int)
-    confidence = np.where(y == 1, 0.8, np.nan)
-    score = y + rng.normal(size=400)
-    near = OutOfFold(score + 0.01 * rng.normal(size=400), np.full(400, 0.4))
-    far = OutOfFold(rng.normal(size=400), np.full(400, 0.4))
-    best = OutOfFold(score, np.full(400, 0.4))
-    estimates = {"ntc": estimated(0.9), "conf-auc": estimated(0.89)}
-    assert choose(estimates, {"ntc": best, "conf-auc": near}, y, confidence) == "conf-auc"
-    assert choose(estimates, {"ntc": best, "conf-auc": far}, y, confidence) == "ntc"
-    assert choose({"ntc": estimated(0.9), "pg": estimated(0.8)}, {"ntc": best, "pg": near}, y, confidence) == "ntc"
-    # An interval with chance in it tells nothing of the others either.
-    rough = estimates | {"ntc": estimated(0.9, low=0.01)}
-    assert choose(rough, {"ntc": best, "conf-auc": far}, y, confidence) == "conf-auc"
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan))
+    best = y + rng.normal(size=400)
+    for other, recommended in ((best + 0.01 * rng.normal(size=400), "conf-auc"), (rng.normal(size=400), "ntc")):
+        honest = {"ntc": OutOfFold(best, np.full(400, 0.4)), "conf-auc": OutOfFold(other, np.full(400, 0.4))}
+        result = judge(table, honest, dict.fromkeys(honest, 1.0), None)
+        assert result.recommended == recommended
+        (reference,) = [each.name for each in result.compared if each.difference_low is None]
+        assert reference == recommended
 
 
 def test_almost_all_rows_labeled_gives_a_model_without_an_estimate(tmp_path):

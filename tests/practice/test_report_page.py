@@ -1,16 +1,14 @@
 """The pages: whole in themselves, and readable by machines and people."""
 
-import html
 import re
 from dataclasses import replace
 
 import pytest
+from markupsafe import escape
 
-from page_samples import KINDS, NASTY, Page, sample_card, sample_evidence, sample_methods, sample_pages
+from page_samples import KINDS, NASTY, Page, compared_page, sample_card, sample_evidence, sample_methods, sample_pages
 from unskew._support.text import percent
 from unskew.metrics.evidence import Risk, Training, threshold_table
-from unskew.practice.report.comparison_page import Compared, comparison_page, recommend
-from unskew.practice.report.interactive import embedded_json
 from unskew.practice.report.model_page import model_page
 from unskew.practice.report.svg import log_axis, nice_axis
 
@@ -71,18 +69,18 @@ def test_a_page_can_be_read_without_seeing_it(pages, kind):
 def test_texts_of_the_user_stay_texts(pages, kind):
     text = pages[kind]
     assert "<script>alert" not in text
-    assert html.escape(NASTY) in text
+    assert escape(NASTY) in text
     scripts = Page(text).all("script")
     assert all("alert" not in each["text"] or each["attributes"].get("type") for each in scripts)
 
 
-def test_embedded_data_cannot_leave_their_element():
-    nasty = {"a": "</script><!--<script>", "b": "&lt;\u2028", "c": [1.5, None]}
-    element = embedded_json(nasty, "x")
-    assert "<" not in element[1 : element.rindex("</script>")].replace("</script>", "")
-    assert Page(element).json("x") == nasty
+def test_embedded_data_cannot_leave_their_element(compared):
+    nasty = "</script><!--<script> &lt;\u2028"
+    text = compared_page([replace(compared[0], name=nasty)])
+    assert Page(text).json("comparison")["compared"][0]["name"] == nasty
+    assert text.count("</script>") == 1
     with pytest.raises(ValueError, match="not JSON compliant"):
-        embedded_json(float("nan"), "x")
+        compared_page([replace(compared[0], prior=float("nan"))])
 
 
 def test_numbers_of_the_page_are_those_of_the_evidence(pages, evidence):
@@ -175,52 +173,12 @@ def test_an_estimate_at_the_top_of_its_scale_is_not_called_a_perfect_ranking(car
     assert "came out at the top" not in pages["model"]
 
 
-def test_recommendation(compared):
-    name, reason = recommend(compared)
-    assert name == "conf-auc"
-    assert reason == (
-        "conf-auc has the highest AUC estimated without negatives, 0.923. These data cannot tell no-conf and ntc from "
-        "it; ntc is quicker (9.0 s instead of 41 s)."
-    )
-    assert recommend(compared[:1])[1].endswith("nothing else was compared.")
-    below = "below it by more than chance explains."
-    assert recommend([compared[3], compared[0]])[1].endswith(f"the other method is {below}")
-    assert recommend([compared[3], compared[0], compared[3]])[1].endswith(f"each of the 2 others is {below}")
-    assert "no harm that can be seen" in recommend(compared[:2])[1]
-    assert "No method's AUC can be told: confidence and labeling" in recommend(compared[4:])[1]
-    tied = [replace(compared[1], auc=0.923), compared[0]]
-    assert recommend(tied)[0] == "conf-auc"
-    with pytest.raises(ValueError, match="none was compared"):
-        recommend([])
-
-
-@pytest.mark.parametrize(
-    ("low", "auc", "named", "why"),
-    [
-        (0.013, 0.98, "ntc", "its interval, 0.013 to 1.000, contains 0.5, which is chance"),
-        (0.97, 1.0, "ntc", "lies at the very end of what an AUC can be"),
-        (0.013, 0.98, "conf-auc", "its interval, 0.013 to 1.000, contains 0.5, which is chance"),
-    ],
-)
-def test_few_labels_tell_no_method_from_another(low, auc, named, why):
-    """However far below the others are: an interval like that, or an estimate cut off at 1, is worth nothing."""
-    best, other = Compared("ntc", "NTC", auc, low, 1.0, 0.2, 9.0), Compared("conf-auc", "Ours", 0.6, 0.2, 0.9, 0.2, 1.0)
-    reference = {"ntc": (best, other), "conf-auc": (other, best)}[named]
-    name, reason = recommend([reference[0], replace(reference[1], difference_low=-0.5, difference_high=-0.1)])
-    assert name == named
-    assert why in reason
-    assert "the labels are too few to tell which method is best." in reason
-    assert ("conf-auc assumes the least" in reason) == (named != "ntc")
-    assert "too few to tell how good it is" in recommend([best])[1]
-    assert "chance explains" not in reason
-
-
-def test_what_cannot_be_told_is_no_number_on_the_page(compared):
+def test_what_cannot_be_estimated_is_no_number_on_the_page(compared):
     none = [
-        replace(each, auc=float("nan"), low=0.0, high=1.0, prior=1.0, difference_low=low, difference_high=high)
+        replace(each, auc=None, low=0.0, high=1.0, prior=1.0, true_auc=None, difference_low=low, difference_high=high)
         for each, low, high in ((compared[0], None, None), (compared[1], -1.0, 1.0))
     ]
-    text = comparison_page("None", [], none, recommend(none))
+    text = compared_page(none)
     row = text[text.index('data-method="no-conf"') :].split("</tr>")[0]
     assert "100" not in row
     assert "1.000" not in row

@@ -167,6 +167,17 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{auc_text(low)} to {auc_text(high)}"
 
 
+def duration(seconds: float) -> str:
+    """A time with its unit.
+
+    Examples
+    --------
+    >>> duration(1.234), duration(41.2), duration(200)
+    ('1.2 s', '41 s', '3 min')
+    """
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
 def cases(auc: float) -> str:
     """An AUC as cases out of a hundred.
 

@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ from unskew._support.progress import progress_bar
 from unskew.errors import NoEstimateWarning, TooFewLabeled
 from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling, sar_auc
 from unskew.metrics.paired import PairedDifference, paired_difference
+from unskew.metrics.recommend import Compared, choose, explain
 from unskew.objectives.weights import CLIP
 from unskew.practice.fit import LEAST_IN_FOLD, Training, folds_for
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.notes import OF_PARTS, told_once
-from unskew.practice.report.comparison_page import Compared, recommend
 from unskew.rankers import method_card, methods
 
 NEAR = 0.02
@@ -24,8 +24,6 @@ NEAR = 0.02
 RESAMPLES = 200
 LEVEL = 0.95
 """Share of tables in which the intervals of all differences from the recommended method hold together."""
-PREFERRED = "conf-auc"
-"""Recommended where these data cannot tell it from the best."""
 
 
 @dataclass(frozen=True)
@@ -124,57 +122,32 @@ def judge(
     table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, float], truth: np.ndarray | None
 ) -> Comparison:
     """Rank methods by what models that did not see a row said of it."""
+    level = level_for(len(honest))
     with _impossible_kept_quiet():
-        estimates = {
-            name: sar_auc(table.y, each.score, table.confidence, each.labeling_prob, clip=CLIP)
-            for name, each in honest.items()
-        }
-        chosen = choose(estimates, honest, table.y, table.confidence)
-        differences = {
-            name: _difference(honest[name], honest[chosen], table.y, table.confidence, level_for(len(honest)))
-            for name in honest
-            if name != chosen
-        }
+        estimates = _estimates(honest, table.y, table.confidence)
+        difference = _paired(honest, table.y, table.confidence, level)
+        recommended = choose(estimates, difference)
+        differences = {name: difference(name, recommended) for name in honest if name != recommended}
     compared = []
     for name in sorted(honest, key=lambda name: -estimates[name].unclipped):
-        _, low, high = differences.get(name, (None, None, None))
+        estimate, (_, low, high) = estimates[name], differences.get(name, (None, None, None))
         compared.append(
             Compared(
                 name=name,
                 table_name=method_card(name).table_name,
-                auc=estimates[name].auc,
-                low=estimates[name].low,
-                high=estimates[name].high,
-                prior=estimates[name].prior,
+                auc=None if np.isnan(estimate.auc) else estimate.auc,
+                low=estimate.low,
+                high=estimate.high,
+                prior=estimate.prior,
                 seconds=seconds[name],
                 true_auc=None if truth is None else float(auc(truth, honest[name].score)),
                 difference_low=low,
                 difference_high=high,
             )
         )
-    recommended, reason = recommend(compared)
-    level = level_for(len(honest))
-    if truth is None:
-        return Comparison(tuple(compared), recommended, reason, None, None, level)
-    share = _right_share(table, honest, truth)
-    return Comparison(tuple(compared), recommended, reason, _how_right(compared, recommended, share), share, level)
-
-
-def choose(
-    estimates: Mapping[str, SarAUC], honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None
-) -> str:
-    """The highest estimate; but the paper's method, if the data cannot tell it from that one.
-
-    Estimates of few labels are close together, and the highest of many is often so by chance. The method whose ranking
-    is right under the weakest assumption then is the better bet.
-    """
-    best = max(estimates, key=lambda name: estimates[name].unclipped)
-    if best == PREFERRED or PREFERRED not in honest or not np.isfinite(estimates[best].unclipped):
-        return best
-    if estimates[best].low <= 0.5 <= estimates[best].high:  # not even told from chance
-        return PREFERRED
-    found = _difference(honest[PREFERRED], honest[best], y, confidence, level_for(len(honest)))
-    return PREFERRED if found.high >= 0 else best
+    share = None if truth is None else _right_share(table, honest, truth)
+    right = None if truth is None else _how_right(compared, recommended, share)
+    return Comparison(tuple(compared), recommended, explain(compared, recommended), right, share, level)
 
 
 def level_for(n_methods: int) -> float:
@@ -188,10 +161,20 @@ def level_for(n_methods: int) -> float:
     return 1 - (1 - LEVEL) / max(1, n_methods - 1)
 
 
-def _difference(
-    first: OutOfFold, second: OutOfFold, y: np.ndarray, confidence: np.ndarray | None, level: float
-) -> PairedDifference:
-    return paired_difference(y, first.score, second.score, confidence, second.labeling_prob, CLIP, level=level)
+def _estimates(honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None) -> dict[str, SarAUC]:
+    return {name: sar_auc(y, each.score, confidence, each.labeling_prob, clip=CLIP) for name, each in honest.items()}
+
+
+def _paired(
+    honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None, level: float
+) -> Callable[[str, str], PairedDifference]:
+    """AUC of one method minus that of another, by their names."""
+
+    def difference(first: str, second: str) -> PairedDifference:
+        scores, labeling_prob = (honest[first].score, honest[second].score), honest[second].labeling_prob
+        return paired_difference(y, *scores, confidence, labeling_prob, CLIP, level=level)
+
+    return difference
 
 
 @contextmanager
@@ -226,15 +209,12 @@ def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.nd
         rows = rng.randint(len(truth), size=len(truth))
         if table.y[rows].sum() < 2 or len(set(truth[rows])) < 2:
             continue
-        parts = table.y[rows], table.confidence[rows]
+        y, confidence = table.y[rows], table.confidence[rows]
+        sample = {name: OutOfFold(each.score[rows], each.labeling_prob[rows]) for name, each in honest.items()}
         with _impossible_kept_quiet():
-            estimates = {
-                name: sar_auc(parts[0], each.score[rows], parts[1], each.labeling_prob[rows], clip=CLIP)
-                for name, each in honest.items()
-            }
-        true = {name: float(auc(truth[rows], each.score[rows])) for name, each in honest.items()}
+            estimates = _estimates(sample, y, confidence)
+        true = {name: float(auc(truth[rows], each.score)) for name, each in sample.items()}
         if all(np.isfinite(each.unclipped) for each in estimates.values()):
-            sample = {name: OutOfFold(each.score[rows], each.labeling_prob[rows]) for name, each in honest.items()}
-            chosen = choose(estimates, sample, *parts)
+            chosen = choose(estimates, _paired(sample, y, confidence, level_for(len(sample))))
             right.append(true[chosen] >= max(true.values()) - NEAR)
     return float(np.mean(right)) if right else None

@@ -12,20 +12,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import precision_recall_curve, roc_curve
 from sklearn.utils import check_random_state
 
-from unskew._support import pictures
 from unskew._support.files import make_folder, write_atomically
 from unskew._support.text import Table, percent
-from unskew._version import __version__
 from unskew.data.records import Labeled, Split
 from unskew.datasets import load, toy
 from unskew.learning.trainer import Trainer
 from unskew.metrics import SarAUC, SarCurves, auc, out_of_fold, sar_auc, sar_curves
-from unskew.objectives.weights import inverse_labeling_weight
-from unskew.practice.report import figures
-from unskew.practice.report.page import Picture, Section, render_page
+from unskew.practice.report.demo_page import demo_page, overview
 from unskew.rankers import make
 from unskew.scenario import Sizes, draw_split
 
@@ -46,14 +41,19 @@ class Story:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What training on a story gave, by method."""
+class StoryResult:
+    """What training on a story gave, by method; the curves are those of the first."""
 
     story: Story
     rankers: dict[str, Any]
     true: dict[str, float]
     estimated: dict[str, SarAUC]
     curves: SarCurves
+
+    @property
+    def proposed(self) -> Any:
+        """The fitted ranker of the proposed method."""
+        return self.rankers[METHODS[0]]
 
     def table(self) -> Table:
         """The result as text: truth beside estimate."""
@@ -88,26 +88,18 @@ def run_demo(out: Path, *, seed: int = 0, show: Callable[[Table, str], None] | N
     """
     check_random_state(seed)  # before anything is made
     make_folder(out)
-    outcomes = []
-    for tell in (tell_toy, tell_digits):
-        outcome = run_story(tell(seed), seed)
-        outcomes.append(outcome)
+    results = []
+    for story in (toy_story, digits_story):
+        result = run_story(story(seed), seed)
+        results.append(result)
         if show is not None:
-            show(outcome.table(), outcome.story.title)
-    write_atomically(out / "overview.png", overview(outcomes[0]))
-    page = render_page(
-        "unskew: ranking from biased labels, judged without negatives",
-        "Nobody here had a negative label. Some positives were labeled, the easy ones far more often, and each label "
-        "came with a confidence. Everything below that is called estimated was computed from that alone; everything "
-        "called true used the hidden classes, afterwards.",
-        [section_of(each) for each in outcomes],
-        f"Made by unskew {__version__}, seed {seed}. Numbers of one draw: they move from seed to seed.",
-    )
-    write_atomically(out / "index.html", page.encode())
+            show(result.table(), result.story.title)
+    write_atomically(out / "overview.png", overview(results[0]))
+    write_atomically(out / "index.html", demo_page(results, seed).encode())
     return out / "index.html"
 
 
-def run_story(story: Story, seed: int) -> Outcome:
+def run_story(story: Story, seed: int) -> StoryResult:
     """Train every method, and estimate its AUC by cross-validation on the same PU data."""
     train, held_out = story.split.train, story.split.validation
     X, y, confidence = (
@@ -124,10 +116,10 @@ def run_story(story: Story, seed: int) -> Outcome:
         evidence = y, honest.score, confidence, honest.labeling_prob
         estimated[name] = sar_auc(*evidence, clip=ranker.clip)
         curves[name] = sar_curves(*evidence, clip=ranker.clip)
-    return Outcome(story, rankers, true, estimated, curves[METHODS[0]])
+    return StoryResult(story, rankers, true, estimated, curves[METHODS[0]])
 
 
-def tell_toy(seed: int) -> Story:
+def toy_story(seed: int) -> Story:
     """The toy law: two groups of positives in the plane, of which labelers see mostly one."""
     rng = check_random_state(seed)
     law = toy.ToyLaw()
@@ -149,7 +141,7 @@ def tell_toy(seed: int) -> Story:
     return Story("The toy law", paragraphs, split, law.prior, law.label_freq, parameters)
 
 
-def tell_digits(seed: int) -> Story:
+def digits_story(seed: int) -> Story:
     """scikit-learn's digits: odd is positive, nine labels in ten are a 1, 3 or 5."""
     prior, label_freq = 0.2, 0.4
     split = draw_split(
@@ -170,81 +162,3 @@ def tell_digits(seed: int) -> Story:
     )
     parameters = {"learning_rate": 3e-4, "max_epochs": 300, "batch_size": 256}
     return Story("Digits", paragraphs, split, prior, label_freq, parameters)
-
-
-def section_of(outcome: Outcome) -> Section:
-    """A story's table and pictures."""
-    best = outcome.rankers[METHODS[0]]
-    parts: list[Table | Picture] = [outcome.table()]
-    with pictures.new_figure(3) as (figure, axes):
-        figures.draw_aucs(axes[0], outcome.true, outcome.estimated)
-        _draw_curves(axes[1], axes[2], outcome)
-    parts.append(
-        Picture(
-            pictures.as_svg(figure),
-            "Left: AUC of each method, cross-validated on the biased labels alone, beside the true AUC on test data. "
-            "Middle and right: curves of conf-auc, estimated in the same way, beside the true ones on test data.",
-        )
-    )
-    with pictures.new_figure(3) as (figure, axes):
-        _draw_training(axes, outcome)
-    parts.append(
-        Picture(
-            pictures.as_svg(figure),
-            "Left and middle: risks by epoch of the labeling probability and of conf-auc. Right: weights of the "
-            f"labeled instances (best epoch of conf-auc: {best.best_epoch_ + 1}).",
-        )
-    )
-    if outcome.story.split.train.X.shape[1] == 2:
-        with pictures.new_figure(2) as (figure, axes):
-            _draw_bias(axes, outcome)
-        parts.insert(
-            1, Picture(pictures.as_svg(figure), "Each blue disc is a labeled instance; its area is what it counts.")
-        )
-    return Section(outcome.story.title, outcome.story.paragraphs, parts)
-
-
-def overview(outcome: Outcome) -> bytes:
-    """The story in three panels, as PNG: labels as they came, as they count, and how well that ranks."""
-    with pictures.new_figure(3) as (figure, axes):
-        _draw_bias(axes[:2], outcome)
-        figures.draw_aucs(axes[2], outcome.true, outcome.estimated)
-        axes[2].set_title("and how well each method ranks")
-    return pictures.as_png(figure)
-
-
-def _weight(outcome: Outcome) -> np.ndarray:
-    train = outcome.story.split.train
-    labeled = train.y == 1
-    prob = outcome.rankers[METHODS[0]].labeling_prob(train.X[labeled])
-    return inverse_labeling_weight(train.confidence[labeled], prob)
-
-
-def _draw_bias(axes: Any, outcome: Outcome) -> None:
-    train = outcome.story.split.train
-    labeled = train.y == 1
-    weight = _weight(outcome)
-    figures.draw_labels(axes[0], train.X, labeled, np.ones(int(labeled.sum())), "Labels as they came ...")
-    figures.draw_labels(axes[1], train.X, labeled, weight / weight.mean(), "... as they count after weighting ...")
-    figures.label_key(axes[0])
-
-
-def _draw_training(axes: Any, outcome: Outcome) -> None:
-    ntc, best = outcome.rankers["ntc"], outcome.rankers[METHODS[0]]
-    figures.draw_history(axes[0], ntc.history_, ntc.best_epoch_)
-    axes[0].set_title("labeling probability")
-    figures.draw_history(axes[1], best.history_, best.best_epoch_)
-    axes[1].set_title(best.name)
-    figures.draw_weights(axes[2], _weight(outcome))
-
-
-def _draw_curves(roc_axes: Any, precision_axes: Any, outcome: Outcome) -> None:
-    """Curves of conf-auc, estimated out-of-fold, against those of its test rows at the story's prior."""
-    best, split = outcome.rankers[METHODS[0]], outcome.story.split
-    score = best.decision_function(split.test_X)
-    fpr, tpr, _ = roc_curve(split.test_y, score)
-    prior = outcome.story.prior
-    share = np.where(split.test_y == 1, prior / np.mean(split.test_y), (1 - prior) / np.mean(split.test_y == 0))
-    precision, recall, _ = precision_recall_curve(split.test_y, score, sample_weight=share)
-    figures.draw_roc(roc_axes, outcome.curves, (fpr, tpr))
-    figures.draw_precision(precision_axes, outcome.curves, (recall, precision))

@@ -140,8 +140,9 @@ def comparison_html(result: Comparison, about: Mapping[str, Any]) -> str:
         *((f"version of {name}", each) for name, each in about["versions"].items()),
         ("made", source["made"]),
     ]
-    recommendation = result.recommended, result.reason
-    return comparison_page(f"Methods for {source['file']}", facts, list(result.compared), recommendation, result.right)
+    return comparison_page(
+        f"Methods for {source['file']}", facts, result.compared, result.recommended, result.reason, result.right
+    )
 
 
 def _estimate_table(estimate: Any) -> Table:

@@ -1,6 +1,7 @@
 """The charts of a model's page, from its evidence."""
 
 import numpy as np
+from markupsafe import Markup
 
 from unskew._support.text import plural, short
 from unskew.metrics.evidence import Curve, Evidence, Histogram, Training
@@ -23,7 +24,7 @@ _PLACES = f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-top="{TOP}" da
 MOST_EPOCHS = 300
 
 
-def roc_chart(curve: Curve, chosen: int) -> str:
+def roc_chart(curve: Curve, chosen: int) -> Markup:
     """ROC curve with a mark at the chosen threshold."""
     plot = Plot(unit_axis("false positive rate"), unit_axis("recall (true positive rate)"))
     points = list(zip(curve.fpr, curve.tpr, strict=True))
@@ -37,7 +38,7 @@ def roc_chart(curve: Curve, chosen: int) -> str:
     return plot.svg(marks, label, f' id="roc" data-across="fpr" data-up="tpr"{_PLACES}')
 
 
-def precision_chart(curve: Curve, chosen: int, prior: float, first: int = 1) -> str:
+def precision_chart(curve: Curve, chosen: int, prior: float, first: int = 1) -> Markup:
     """Precision over recall from the `first` threshold on, with a mark at the chosen one."""
     plot = Plot(unit_axis("recall"), unit_axis("precision"))
     points = list(zip(curve.tpr, curve.precision, strict=True))
@@ -50,7 +51,7 @@ def precision_chart(curve: Curve, chosen: int, prior: float, first: int = 1) -> 
     return plot.svg(marks, label, f' id="precision-recall" data-across="tpr" data-up="precision"{_PLACES}')
 
 
-def weight_chart(evidence: Evidence) -> str:
+def weight_chart(evidence: Evidence) -> Markup:
     """How the weights of the labeled rows are spread, on a logarithmic axis."""
     weights = np.array(evidence.weights)
     positive = weights[weights > 0]
@@ -61,14 +62,14 @@ def weight_chart(evidence: Evidence) -> str:
     return _bars(share, edges, across, "share of labeled rows", "Histogram of the weights", is_share=True)
 
 
-def histogram_chart(histogram: Histogram, title: str) -> str:
+def histogram_chart(histogram: Histogram, title: str) -> Markup:
     """Counts of labeled rows over a value between 0 and (mostly) 1."""
     edges = np.array(histogram.edges)
     across = nice_axis(0, edges[-1], title)
     return _bars(np.array(histogram.counts), edges, across, "labeled rows", f"Histogram: {title}", is_share=False)
 
 
-def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label: str, *, is_share: bool) -> str:
+def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label: str, *, is_share: bool) -> Markup:
     up = nice_axis(0, float(height.max()), title, count=4)
     if is_share:
         up = Axis(up.low, up.high, up.title, up.ticks, lambda value: f"{100 * value:.3g} %")
@@ -80,7 +81,7 @@ def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label
     return plot.svg(bars, label)
 
 
-def training_chart(training: Training, label: str) -> str:
+def training_chart(training: Training, label: str) -> Markup:
     """Training and validation risk by epoch, counted from 1, and the epoch that was kept."""
     rows = [row for row in training.history if row.train_risk is not None or row.validation_risk is not None]
     step = max(1, -(-len(rows) // MOST_EPOCHS))

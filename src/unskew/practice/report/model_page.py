@@ -1,22 +1,24 @@
 """The page of one model: what it can be trusted with, where to cut, what the labels are like, and its card."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
+from typing import Any
 
-from unskew._support.text import Table, percent
-from unskew.metrics.evidence import Evidence, ThresholdRow, first_cut, threshold_table
-from unskew.practice.report.charts import precision_chart, roc_chart
-from unskew.practice.report.findings import findings_section
-from unskew.practice.report.headline import headline
-from unskew.practice.report.interactive import own_cut, page_scripts, threshold_control
-from unskew.practice.report.label_sections import labels_section, shifts_section, training_section
-from unskew.practice.report.page import render_document, render_table
-from unskew.practice.report.parts import facts, figure, key, section
-from unskew.practice.report.words import exact
+from unskew._support.text import beside, percent, plural
+from unskew.metrics.diagnostics import Finding, Shift
+from unskew.metrics.evidence import Curve, Estimate, Evidence, first_cut, threshold_table
+from unskew.practice.report.charts import histogram_chart, precision_chart, roc_chart, training_chart, weight_chart
+from unskew.practice.report.page import ScaleMarks, render, scale_marks
 
-_ROC_KEY = key(("first", "estimated without negatives"), ("chance", "by chance"), ("chosen", "the cut"))
-_BENDS = "The curves are estimates: small bends, also backwards, are chance. Point at a curve to read its values."
+MOST_SHIFTS = 15
+LEVEL_WORDS = {"warning": "! Warning", "note": "i Note", "good": "\u2713 Good"}
+"""What each level of a finding is called; the worst first."""
+_SHIFT_WORDS = {
+    "number": ("high values are over-represented", "low values are over-represented"),
+    "share": ("over-represented", "under-represented"),
+    "date": ("late dates are over-represented", "early dates are over-represented"),
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class ModelCard:
     data_facts : sequence of (name, value)
     schema : sequence of (column, kind, note)
     left_out : sequence of (column, reason)
-        Columns that are no features.
+        Columns that are not features.
     versions : mapping of str to str
     made : str
         Date, in ISO form.
@@ -51,25 +53,33 @@ class ModelCard:
 
 def model_page(card: ModelCard, evidence: Evidence | None) -> str:
     """One self-contained HTML page; without evidence it is the model card alone."""
-    made = f" Made {escape(card.made)}." if card.made else ""
-    summary = f": {escape(_lower_first(card.method_summary))}" if card.method_summary else ""
-    head = (
-        f'<header><p class="brand">unskew · model report</p><h1>{escape(card.title)}</h1>'
-        f'<p class="lead">Method <strong>{escape(card.method)}</strong>{summary.rstrip(".")}.{made}</p></header>'
-    )
+    aside = {name for name, _ in card.left_out}
+    content: dict[str, Any] = {
+        "title": card.title,
+        "card": card,
+        "summary": _lower_first(card.method_summary).rstrip("."),
+        "features": [row for row in card.schema if row[0] not in aside],
+        "evidence": evidence,
+    }
     if evidence is None:
-        parts = [_no_evidence()]
-    else:
-        parts = [
-            headline(evidence),
-            _cut_section(evidence),
-            findings_section(evidence.findings),
-            shifts_section(evidence),
-            labels_section(evidence),
-            training_section(evidence),
-        ]
-    body = head + "\n".join(parts) + _card_section(card) + _footer(card)
-    return render_document(card.title, body, "" if evidence is None else page_scripts(evidence))
+        return render("model.html", **content)
+    return render("model.html", script="page.js", **content, **_shown(evidence))
+
+
+def findings_summary(findings: Sequence[Finding]) -> str:
+    """How many checks are not good, in a sentence."""
+    counts = {level: sum(each.level == level for each in findings) for level in LEVEL_WORDS}
+    words = [plural(counts["warning"], "warning"), plural(counts["note"], "note"), f"{counts['good']} good"]
+    shown = [text for text, level in zip(words, LEVEL_WORDS, strict=True) if counts[level]]
+    return f"{plural(len(findings), 'check')}: {', '.join(shown)}."
+
+
+def own_cut(evidence: Evidence, curve: Curve) -> int:
+    """Where the model itself cuts; without a model, where as many rows are flagged as are positive, by estimate."""
+    share = (evidence.estimate.prior or 0.0) if evidence.own_share is None else evidence.own_share
+    return min(
+        range(first_cut(evidence, curve), len(curve.flagged)), key=lambda place: abs(curve.flagged[place] - share)
+    )
 
 
 def _lower_first(text: str) -> str:
@@ -77,101 +87,99 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def _no_evidence() -> str:
-    return section(
-        "headline",
-        "How good is it?",
-        "<p>Nothing can be said of this model's AUC: no estimate was asked for, or it was fitted without confidence, "
-        "or with too few labels to hold some out. Fit it with a confidence column, and with more labels, to get "
-        "estimates here.</p>",
-    )
+def _shown(evidence: Evidence) -> dict[str, Any]:
+    """Everything in the template that has to be computed."""
+    order = list(LEVEL_WORDS)
+    divisor = "labeling probability" if evidence.scenario == "one-sample" else "density ratio"
+    largest = evidence.shifts[:MOST_SHIFTS]
+    return {
+        "auc_marks": _auc_marks(evidence.estimate),
+        "n_positive": _two_digits((evidence.estimate.prior or 0.0) * evidence.n_ranked),
+        "label_freq_ends": _label_freq_ends(evidence),
+        "cut": None if evidence.curve is None else _cut(evidence, evidence.curve),
+        "findings": sorted(evidence.findings, key=lambda each: order.index(each.level)),
+        "findings_summary": findings_summary(evidence.findings),
+        "level_words": LEVEL_WORDS,
+        "shifts": [_shift(each, max(abs(each.shift) for each in largest)) for each in largest],
+        "n_more_shifts": len(evidence.shifts) - len(largest),
+        "divisor": divisor,
+        "label_charts": [
+            ("Weights", weight_chart(evidence)),
+            ("Confidence of the labels", histogram_chart(evidence.confidence, "confidence")),
+            (divisor.capitalize(), histogram_chart(evidence.labeling_prob, divisor)),
+        ],
+        "trainings": _trainings(evidence),
+    }
 
 
-def _cut_section(evidence: Evidence) -> str:
-    curve, title = evidence.curve, "Where to cut?"
-    if curve is None:
-        return section("cut-section", title, "<p>No curves can be drawn, because no AUC could be told.</p>")
-    chosen = own_cut(evidence, curve)
-    lead = f"<p>Rows are flagged from the top of the ranking down. {_first_shown(evidence)}</p>"
-    prior, first = evidence.estimate.prior or 0.0, first_cut(evidence, curve)
-    figures = (
-        figure("ROC curve", roc_chart(curve, chosen), _ROC_KEY),
-        figure("Precision and recall", precision_chart(curve, chosen, prior, first), _ROC_KEY),
-    )
-    charts = f'<div class="charts">{"".join(figures)}</div><p class="soft">{_BENDS}</p>'
-    return section("cut-section", title, lead + threshold_control(evidence, curve) + charts + _threshold_rows(evidence))
+def _auc_marks(estimate: Estimate) -> tuple[float, ScaleMarks] | None:
+    """The AUC between chance, or 0 where the interval reaches below, and perfection."""
+    auc, low, high = estimate.auc, estimate.low, estimate.high
+    if auc is None or low is None or high is None:
+        return None
+    start = 0.5 if low >= 0.5 else 0.0
+    return start, scale_marks(start, low, high, auc)
 
 
-def _first_shown(evidence: Evidence) -> str:
-    """What the slider starts at, and how that goes together with the share of positives above."""
-    prior, own = evidence.estimate.prior, evidence.own_share
-    if own is None or prior is None:
-        return "As many as are positive, by estimate, are shown first."
-    text = f"What the model itself flags is shown first, {percent(own)}"
-    if abs(own - prior) <= max(0.005, 0.1 * prior):
-        return f"{text}: as many as are positive."
-    return (
-        f"{text}: as many as are positive by what it learned in training. That is not the share estimated above, "
-        f"{percent(prior)}, which comes from models that did not see the row. With few labels both are rough."
-    )
+def _two_digits(count: float) -> float:
+    """An estimated count, rounded to what can be known of it."""
+    return round(count, -max(0, len(f"{count:.0f}") - 2))
 
 
-def _threshold_rows(evidence: Evidence) -> str:
-    table = threshold_table(evidence)
-    rows = "".join(
-        f'<tr><th scope="row">{exact(percent(row.flagged), row.flagged)}</th>'
-        f"<td>{round(row.flagged * evidence.n_ranked):,}</td>"
-        + "".join(f"<td>{exact(percent(each), each)}</td>" for each in (row.precision, row.recall, row.fpr))
-        + "</tr>"
-        for row in table
-    )
-    names = ("share flagged", "rows flagged", "precision", "recall", "false positive rate")
-    header = "".join(f'<th scope="col">{name}</th>' for name in names)
-    return (
-        '<h3>Thresholds at a glance</h3><div class="scroll" tabindex="0" role="region" aria-label="Thresholds">'
-        f'<table id="thresholds"><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'
-        + _contradiction(evidence, table)
-    )
+def _label_freq_ends(evidence: Evidence) -> tuple[float, float] | None:
+    low, high = evidence.estimate.prior_low, evidence.estimate.prior_high
+    alpha = evidence.n_labeled / evidence.n_rows
+    return (alpha / high, min(1, alpha / low)) if low and high else None
 
 
-def _contradiction(evidence: Evidence, table: list[ThresholdRow]) -> str:
-    """Tell where a row speaks of more positives than are flagged."""
-    prior = evidence.estimate.prior or 0.0
-    impossible = [row for row in table if prior * row.recall > 1.05 * row.flagged]
-    if not impossible:
-        return ""
-    row, estimated = impossible[-1], evidence.estimate.weighted_prior is None
-    source = "is estimated" if estimated else "that was given is"
-    advice = " If you know the share, fit with --prior." if estimated else ""
-    return (
-        f'<p class="soft" id="contradiction">Where {percent(row.flagged)} are flagged, recall and share of positives '
-        f"do not go together: {percent(row.recall)} of {percent(prior)} would be {percent(prior * row.recall)} of all "
-        f"rows, more than are flagged. Probably the share of positives {source} too high, and with it the precision; "
-        f"where few rows are flagged, it may also be chance. The recall does not depend on the share.{advice}</p>"
-    )
+def _cut(evidence: Evidence, curve: Curve) -> dict[str, Any]:
+    """The chosen threshold, the curves, and what other thresholds give."""
+    prior, own = evidence.estimate.prior or 0.0, evidence.own_share
+    chosen, first, thresholds = own_cut(evidence, curve), first_cut(evidence, curve), threshold_table(evidence)
+    more_than_flagged = [row for row in thresholds if prior * row.recall > 1.05 * row.flagged]
+    return {
+        "chosen": chosen,
+        "first": first,
+        "row": [each[chosen] for each in (curve.flagged, curve.tpr, curve.fpr, curve.precision, curve.threshold)],
+        "n_flagged": round(curve.flagged[chosen] * evidence.n_ranked),
+        "has_scores": any(each is not None for each in curve.threshold),
+        "own_is_prior": own is not None and abs(own - prior) <= max(0.005, 0.1 * prior),
+        "roc": roc_chart(curve, chosen),
+        "precision": precision_chart(curve, chosen, prior, first),
+        "thresholds": thresholds,
+        "impossible": more_than_flagged[-1] if more_than_flagged else None,
+    }
 
 
-def _card_section(card: ModelCard) -> str:
-    parts = [f"<h3>Data</h3>{facts(card.data_facts)}" if card.data_facts else ""]
-    aside = {name for name, _ in card.left_out}
-    features = [row for row in card.schema if row[0] not in aside]
-    if features:
-        table = Table(("column", "kind", "note"), features)
-        parts.append(f"<h3>Columns that are features</h3>{render_table(table, kind='words')}")
-    if card.left_out:
-        table = Table(("column", "why"), card.left_out)
-        parts.append(f"<h3>Columns left out</h3>{render_table(table, kind='words')}")
-    if card.parameters:
-        values = [(name, str(value)) for name, value in card.parameters.items()]
-        parts.append(f"<h3>Parameters</h3>{facts(values)}")
-    if card.versions:
-        parts.append(f"<h3>Versions</h3>{facts(list(card.versions.items()))}")
-    return section("card", "Model card", "".join(parts))
+def _shift(shift: Shift, widest: float) -> dict[str, Any]:
+    means = shift.labeled_mean, shift.weighted_mean, shift.all_mean
+    return {
+        "feature": shift.feature,
+        "size": shift.shift,
+        "words": _SHIFT_WORDS[shift.kind][shift.shift <= 0],
+        "width": 50 * abs(shift.shift) / widest,
+        "means": [(_mean_text(each, shift), each) for each in means],
+    }
 
 
-def _footer(card: ModelCard) -> str:
-    version = card.versions.get("unskew", "")
-    return (
-        f"<footer>Made by unskew{f' {escape(version)}' if version else ''}. This page is complete in itself: it loads "
-        "nothing from anywhere, and may be mailed or printed.</footer>"
-    )
+def _mean_text(mean: float, shift: Shift) -> str:
+    """A mean in the unit of its feature, as exact as a difference of a standard deviation needs."""
+    if shift.kind == "share":
+        return percent(mean)
+    if shift.kind == "date":
+        return (datetime.date(1970, 1, 1) + datetime.timedelta(days=round(mean))).isoformat()
+    return beside(mean, abs((shift.labeled_mean - shift.weighted_mean) / shift.shift))
+
+
+def _trainings(evidence: Evidence) -> list[dict[str, Any]]:
+    """Risks by epoch of the networks that were trained."""
+    found = {"Score network": evidence.score_training, "Labeling network": evidence.labeling_training}
+    shown = []
+    for title, training in found.items():
+        if training is None or all(row.validation_risk is None for row in training.history):
+            continue
+        kept = training.best_epoch + 1  # the record counts from 0
+        label = f"{title}: training and validation risk by epoch, epoch {kept} kept"
+        svg = training_chart(training, label)
+        shown.append({"title": title, "svg": svg, "kept": kept, "n_epochs": len(training.history)})
+    return shown

@@ -1,90 +1,76 @@
-"""Self-contained HTML pages: no script, no font, no picture from anywhere else."""
+"""Self-contained HTML pages from templates: nothing in them comes from anywhere else."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from html import escape
 from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unskew._support.text import Table
+from markupsafe import Markup
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""Tells the browser what the page promises: nothing is fetched from anywhere."""
+from unskew._support.text import auc_text, cases, duration, interval, percent, plural
 
-
-@dataclass(frozen=True)
-class Picture:
-    """An SVG element and what it shows."""
-
-    svg: str
-    caption: str
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
-@dataclass(frozen=True)
-class Section:
-    """A heading with paragraphs, then tables and pictures in order."""
-
-    title: str
-    paragraphs: Sequence[str]
-    parts: Sequence[Table | Picture]
+def render(template: str, *, script: str = "", **content: Any) -> str:
+    """Text of a page; `script` is the name of the file whose code it runs."""
+    page = _environment().get_template(template)
+    return page.render(content, style=_asset("page.css"), script=_asset(script) if script else "")
 
 
-def render_page(title: str, lead: str, sections: Sequence[Section], footer: str) -> str:
-    """A page of sections, without scripts, as HTML text."""
-    body = "".join(_section(each) for each in sections)
-    return render_document(
-        title, f'<h1>{escape(title)}</h1><p>{escape(lead)}</p>{body}<p class="soft">{escape(footer)}</p>'
-    )
+class ScaleMarks(NamedTuple):
+    """Where an estimate, its interval and the truth lie on a scale that ends at 1, in per cent of its width."""
+
+    left: float
+    width: float
+    point: float
+    truth: float | None
 
 
-def render_document(title: str, body: str, scripts: str = "") -> str:
-    """Any page in the house style; `body` and `scripts` are HTML already."""
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<title>{escape(title)}</title><style>{asset('page.css')}</style></head>\n"
-        f"<body><main>{_unbroken(body)}</main>{scripts}</body></html>\n"
-    )
+def scale_marks(start: float, low: float, high: float, point: float, truth: float | None = None) -> ScaleMarks:
+    """Places on a scale from `start` to 1; what lies outside is drawn at the end."""
+    left, right, middle = (_place(each, start) for each in (low, high, point))
+    return ScaleMarks(left, right - left, middle, None if truth is None else _place(truth, start))
 
 
-def _unbroken(body: str) -> str:
-    """Keep numbers and their per cent sign on one line."""
-    return re.sub(r"(\d) %", "\\1\N{NO-BREAK SPACE}%", body)
+def _place(value: float, start: float) -> float:
+    return 100 * min(1.0, max(0.0, (value - start) / (1 - start)))
 
 
 @cache
-def asset(name: str) -> str:
-    """Text of a file that goes into every page."""
-    return resources.files("unskew.practice.report").joinpath(name).read_text("utf-8")
+def _environment() -> "Environment":
+    """Templates and the words that they use; made for the first page, because jinja2 takes a while to load."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-
-def render_table(table: Table, caption: str = "", kind: str = "") -> str:
-    """A table in a box of its own that scrolls where it is too wide."""
-    header = "".join(f'<th scope="col">{escape(each)}</th>' for each in table.header)
-    rows = "".join(
-        "<tr>" + "".join(_cell(cell, is_first=place == 0) for place, cell in enumerate(row)) + "</tr>"
-        for row in table.rows
+    environment = Environment(
+        loader=PackageLoader("unskew.practice.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    label = escape(caption or f"Table: {', '.join(table.header)}")
-    kind = f' class="{kind}"' if kind else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table{kind}>{title}'
-        f"<thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>\n"
-    )
+    filters = (auc_text, cases, commas, duration, interval, percent, plural, signed, unbroken)
+    environment.filters |= {each.__name__: each for each in filters}
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False}
+    return environment
 
 
-def _section(section: Section) -> str:
-    paragraphs = "".join(f"<p>{escape(each)}</p>" for each in section.paragraphs)
-    parts = "".join(render_table(each) if isinstance(each, Table) else _picture(each) for each in section.parts)
-    return f"<section><h2>{escape(section.title)}</h2>{paragraphs}{parts}</section>\n"
+def commas(number: float) -> str:
+    """A whole number with commas between its thousands."""
+    return f"{number:,.0f}"
 
 
-def _cell(text: str, *, is_first: bool) -> str:
-    return f'<th scope="row">{escape(text)}</th>' if is_first else f"<td>{escape(text)}</td>"
+def signed(difference: float) -> str:
+    """A difference of AUCs with its sign."""
+    return f"{difference:+.3f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _picture(picture: Picture) -> str:
-    return f"<figure>{picture.svg}<figcaption>{escape(picture.caption)}</figcaption></figure>\n"
+def unbroken(html: str) -> Markup:
+    """HTML in which numbers and their per cent sign stay on one line."""
+    return Markup(re.sub(r"(\d) %", "\\1\N{NO-BREAK SPACE}%", html))
+
+
+@cache
+def _asset(name: str) -> Markup:
+    return Markup(resources.files("unskew.practice.report").joinpath("templates", name).read_text("utf-8"))

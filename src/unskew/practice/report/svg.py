@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from markupsafe import Markup
+
 WIDTH, HEIGHT = 420, 300
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 14, 48
 
@@ -97,9 +99,9 @@ class Plot:
         left, top = self.at(x, y)
         return f'<circle class="dot {kind}" cx="{left:.1f}" cy="{top:.1f}" r="6"/>'
 
-    def svg(self, marks: Sequence[str], label: str, attributes: str = "") -> str:
+    def svg(self, marks: Sequence[str], label: str, attributes: str = "") -> Markup:
         """The whole picture; `label` says what it shows to those who do not see it."""
-        return (
+        return Markup(
             f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}"{attributes}>'
             f"{self._across()}{self._up()}{''.join(marks)}</svg>"
         )

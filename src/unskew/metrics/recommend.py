@@ -1,0 +1,121 @@
+"""Which of several compared methods to use, and why: decided here, once."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from unskew._support.text import auc_text, duration, interval
+from unskew.metrics.checks import NO_NEGATIVES
+from unskew.metrics.paired import PairedDifference
+from unskew.metrics.sar import SarAUC
+
+PREFERRED = "conf-auc"
+"""Recommended where these data cannot distinguish it from the best."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A method in a comparison.
+
+    Attributes
+    ----------
+    name, table_name : str
+    auc : float or None
+        Estimated without negatives; None where it cannot be estimated.
+    low, high : float
+        Its interval.
+    prior : float
+        Estimated share of positives.
+    seconds : float
+        What the cross-validation took.
+    true_auc : float or None
+        Where the true classes are known.
+    difference_low, difference_high : float or None
+        Paired interval of its AUC minus that of the recommended method; None for that itself. Wide enough that those of
+        all methods hold together.
+    """
+
+    name: str
+    table_name: str
+    auc: float | None
+    low: float
+    high: float
+    prior: float
+    seconds: float
+    true_auc: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+
+
+def choose(estimates: Mapping[str, SarAUC], difference: Callable[[str, str], PairedDifference]) -> str:
+    """The method with the highest estimate; but the paper's, if the data cannot distinguish it from that one.
+
+    Estimates from few labels are close together, and the highest of many is often so by chance. The method whose
+    ranking is right under the weakest assumption is then the safer choice.
+
+    Parameters
+    ----------
+    estimates : mapping of str to SarAUC
+        By the method's name.
+    difference : callable
+        Paired difference of the AUCs of two methods, by their names; called at most once.
+    """
+    best = max(estimates, key=lambda name: estimates[name].unclipped)
+    if best == PREFERRED or PREFERRED not in estimates or not math.isfinite(estimates[best].unclipped):
+        return best
+    if estimates[best].low <= 0.5 <= estimates[best].high:  # cannot even be distinguished from chance
+        return PREFERRED
+    return PREFERRED if difference(PREFERRED, best).high >= 0 else best
+
+
+def explain(compared: Sequence[Compared], recommended: str) -> str:
+    """Why the recommended method was chosen, in a sentence or two.
+
+    Examples
+    --------
+    >>> explain([Compared("a", "A", 0.9, 0.85, 0.93, 0.2, 5.0)], "a")
+    'a has the highest AUC estimated without negatives, 0.900; nothing else was compared.'
+    """
+    chosen = next(each for each in compared if each.name == recommended)
+    best = max(compared, key=lambda each: (-math.inf if each.auc is None else each.auc, each is chosen))
+    if best.auc is None:
+        return (
+            f"No method's AUC can be estimated: {NO_NEGATIVES}. These data cannot show which method is best, so the "
+            "first one is named."
+        )
+    reason = f"{best.name} has the highest AUC estimated without negatives, {auc_text(best.auc)}"
+    safer = f"{chosen.name} makes the weakest assumption about how labels were given, so it is the safer choice."
+    doubt = _doubt(best.auc, best)
+    if doubt:
+        what = "how good it is" if len(compared) == 1 else "which method is best"
+        reason = f"{reason}, but {doubt}: there are too few labels to say {what}."
+        return reason if chosen is best else f"{reason} {safer}"
+    if chosen is not best:
+        return f"{reason}, but these data cannot distinguish {chosen.name} ({auc_text(chosen.auc)}) from it. {safer}"
+    others = [each for each in compared if each is not best]
+    if not others:
+        return f"{reason}; nothing else was compared."
+    rivals = [each for each in others if (each.difference_low or 0) <= 0 <= (each.difference_high or 0)]
+    if not rivals:
+        more = "the other method is" if len(others) == 1 else f"each of the {len(others)} others is"
+        return f"{reason}, and {more} worse by more than chance explains."
+    return f"{reason}. {_rival_sentence(best, rivals)}"
+
+
+def _doubt(auc: float, each: Compared) -> str:
+    """Why an estimate is too rough to call its method better than others, as a clause; empty where it is not."""
+    if each.low <= 0.5 <= each.high:
+        return f"its interval, {interval(each.low, each.high)}, contains 0.5, which is chance"
+    return "the estimate lies at the very end of the scale, where chance put it" if auc in (0.0, 1.0) else ""
+
+
+def _rival_sentence(best: Compared, rivals: Sequence[Compared]) -> str:
+    """Name what cannot be distinguished from the best, and the quickest of it where that saves much."""
+    names = [each.name for each in rivals]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    sentence = f"These data cannot distinguish {listed} from it"
+    quickest = min(rivals, key=lambda each: each.seconds)
+    if quickest.seconds < best.seconds / 2:
+        times = f"{duration(quickest.seconds)} instead of {duration(best.seconds)}"
+        return f"{sentence}; {quickest.name} is quicker ({times})."
+    return f"{sentence}, so choosing {'it' if len(names) == 1 else 'one of them'} makes no visible difference."
