@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from program import run_program
+from chromium import Browser, find_chromium
 from unskew.cli import app
 from unskew.practice import demo
 from unskew.records import Labeled, Split
@@ -47,6 +48,18 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
         self.addresses += [value for name, value in attributes if name in ("src", "href", "xlink:href", "action")]
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_browser_loads_the_page_without_complaint(tmp_path):
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium here: the page is not shown in a browser")
+    path = demo.run_demo(tmp_path / "demo")
+    with Browser(program, tmp_path / "profile") as browser:
+        browser.open(path)
+        assert browser.complaints == []
+        assert browser.run("getComputedStyle(document.querySelector('figure svg path')).strokeLinejoin") == "round"
 
 
 @pytest.mark.usefixtures("small_demo")

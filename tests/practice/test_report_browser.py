@@ -38,6 +38,17 @@ def test_loads_the_page_without_complaint_or_request(browser, files, kind):
     assert browser.complaints == []
 
 
+def test_browser_runs_no_script_that_came_into_the_page(browser, files, tmp_path):
+    planted = "<script>document.title = 'planted'</script><p onclick=\"document.title = 'clicked'\" id=\"p\">x</p>"
+    text = (files / "model.html").read_text(encoding="utf-8").replace("</main>", f"{planted}</main>")
+    (tmp_path / "planted.html").write_text(text, encoding="utf-8")
+    browser.open(tmp_path / "planted.html")
+    browser.run("document.getElementById('p').click()")
+    assert browser.run("document.title").startswith("Ranking of")
+    assert browser.run("document.getElementById('control').hidden") is False  # our own script ran
+    assert len(browser.complaints) == 2
+
+
 ROW = """(() => {
   const read = (name) => Number(document.getElementById("chosen-" + name).dataset.value);
   const dot = document.querySelector("#roc .chosen");

@@ -1,6 +1,7 @@
 """The page of the demo: each story's table and pictures."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -58,12 +59,12 @@ def _pictures(result: "StoryResult") -> Iterator[tuple[Markup, str]]:
     if result.story.split.train.X.shape[1] == 2:
         with new_figure(2) as (figure, axes):
             _draw_bias(axes, result)
-        yield Markup(as_svg(figure)), "Each blue disc is a labeled instance; its area is what it counts."
+        yield _svg(figure), "Each blue disc is a labeled instance; its area is what it counts."
     with new_figure(3) as (figure, axes):
         _draw_aucs(axes[0], result.true, result.estimated)
         _draw_curves(axes[1], axes[2], result)
     yield (
-        Markup(as_svg(figure)),
+        _svg(figure),
         "Left: AUC of each method, cross-validated on the biased labels alone, beside the true AUC on test data. "
         "Middle and right: curves of conf-auc, estimated in the same way, beside the true ones on test data.",
     )
@@ -73,10 +74,15 @@ def _pictures(result: "StoryResult") -> Iterator[tuple[Markup, str]]:
         _draw_history(axes[1], proposed.name, proposed.history_, proposed.best_epoch_)
         draw_weights(axes[2], _weight(result))
     yield (
-        Markup(as_svg(figure)),
+        _svg(figure),
         "Left and middle: risks by epoch of the labeling probability and of conf-auc. Right: weights of the labeled "
         f"instances (best epoch of conf-auc: {proposed.best_epoch_ + 1}).",
     )
+
+
+def _svg(figure: Any) -> Markup:
+    """The figure without the style sheet that matplotlib adds: the page has those rules, and allows no other sheet."""
+    return Markup(re.sub(r"<style.*?</style>", "", as_svg(figure), flags=re.DOTALL))
 
 
 def _weight(result: "StoryResult") -> np.ndarray:
