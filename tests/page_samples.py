@@ -12,7 +12,7 @@ from unskew.metrics.recommend import Compared, explain
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
 
-NASTY = "<script>alert(\"1\")</script> & 'co' </style>"
+NASTY = "<script>alert(\"1\")</script> & 'co' </style> \x1b]0;x\x07 \u202egnp.exe"
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 KINDS = ["model", "bare", "no estimate", "two-sample", "comparison", "one method"]
 
@@ -100,7 +100,7 @@ def sample_evidence():
 @cache
 def sample_card():
     return ModelCard(
-        title=f"Ranking of {NASTY}",
+        file=NASTY,
         method="conf-auc",
         method_summary="AUC maximization.",
         parameters={"clip": 0.01, NASTY: NASTY},
@@ -142,12 +142,12 @@ def sample_pages():
                 labeling_training=None,
             ),
         ),
-        "comparison": compared_page(compared, f"Methods for {NASTY}", facts, f"Right: {NASTY}"),
+        "comparison": compared_page(compared, NASTY, facts, f"Right: {NASTY}"),
         "one method": compared_page(compared[:1]),
     }
 
 
-def compared_page(compared, title="Methods", facts=(), right=None):
+def compared_page(compared, file="cases.csv", facts=(), right=None):
     """The page of methods of which the first is recommended."""
     name = compared[0].name
-    return comparison_page(title, facts, compared, name, explain(compared, name), right)
+    return comparison_page(file, facts, compared, name, explain(compared, name), right)

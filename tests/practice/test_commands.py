@@ -261,6 +261,18 @@ def test_names_that_look_like_markup_stay_names(tmp_path):
     assert "[red]age" in told
 
 
+def test_a_report_shows_the_control_characters_of_names_instead_of_obeying_them(tmp_path):
+    names = ("\x1b]0;x\x07", "\u202egnp.exe", "<script>alert(1)</script>")
+    toy_frame(200).rename(dict(zip(("age", "level", "color"), names, strict=True))).write_csv(tmp_path / "c.csv")
+    run("fit", tmp_path / "c.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--no-estimate", "--out", tmp_path / "m")
+    run("report", tmp_path / "m", "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    for shown in (r"\x1b]0;x\x07", r"\u202egnp.exe", "&lt;script&gt;alert(1)&lt;/script&gt;"):
+        assert f"<bdi>{shown}</bdi>" in page
+    for name in names:
+        assert name not in page
+
+
 def test_the_page_shows_the_versions_that_made_the_model(fitted, tmp_path):
     folder, _ = fitted
     model = replace(TableModel.load(folder / "model.unskew"), written_with={"unskew": "0.0.9", "torch": "1.2.3"})

@@ -9,7 +9,7 @@ import pytest
 from markupsafe import escape
 
 from page_samples import KINDS, NASTY, Page, compared_page, sample_card, sample_evidence, sample_methods, sample_pages
-from unskew._support.text import percent
+from unskew._support.text import percent, visible
 from unskew.metrics.evidence import Risk, Training, threshold_table
 from unskew.practice.report.model_page import model_page
 from unskew.practice.report.svg import log_axis, nice_axis
@@ -94,9 +94,23 @@ def test_a_page_can_be_read_without_seeing_it(pages, kind):
 def test_texts_of_the_user_stay_texts(pages, kind):
     text = pages[kind]
     assert "<script>alert" not in text
-    assert escape(NASTY) in text
+    assert escape(visible(NASTY)) in text
     scripts = Page(text).all("script")
     assert all("alert" not in each["text"] or each["attributes"].get("type") for each in scripts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_text_of_the_user_controls_the_page_or_turns_its_direction(pages, kind):
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", pages[kind])
+
+
+@pytest.mark.parametrize(
+    ("kind", "places"), [("model", ["h1", "dd", "dd", "th", "td", "td", "span"]), ("comparison", ["h1", "dd"])]
+)
+def test_names_of_the_user_are_kept_apart_from_what_stands_around_them(pages, kind, places):
+    page = Page(pages[kind])
+    found = [each["parents"][-1] for each in page.all("bdi") if each["text"] == visible(NASTY)]
+    assert sorted(found) == sorted(places)
 
 
 def test_embedded_data_cannot_leave_their_element(compared):

@@ -113,7 +113,7 @@ def model_html(model: TableModel) -> str:
     facts = [*_source_facts(vars(source)), ("features", str(len(model.schema.feature_names)))]
     return model_page(
         ModelCard(
-            title=f"Ranking of {source.file}",
+            file=source.file,
             method=card.name,
             method_summary=card.summary,
             parameters={name: str(value) for name, value in _parameters(model).items()},
@@ -140,9 +140,7 @@ def comparison_html(result: Comparison, about: Mapping[str, Any]) -> str:
         *((f"version of {name}", each) for name, each in about["versions"].items()),
         ("made", source["made"]),
     ]
-    return comparison_page(
-        f"Methods for {source['file']}", facts, result.compared, result.recommended, result.reason, result.right
-    )
+    return comparison_page(source["file"], facts, result.compared, result.recommended, result.reason, result.right)
 
 
 def _estimate_table(estimate: Any) -> Table:

@@ -9,7 +9,7 @@ from unskew.practice.report.page import render, scale_marks
 
 
 def comparison_page(
-    title: str,
+    file: str,
     data_facts: Sequence[tuple[str, str]],
     compared: Sequence[Compared],
     recommended: str,
@@ -20,7 +20,8 @@ def comparison_page(
 
     Parameters
     ----------
-    title : str
+    file : str
+        Name of the table's file.
     data_facts : sequence of (name, value)
     compared : sequence of Compared
     recommended, reason : str
@@ -37,7 +38,7 @@ def comparison_page(
     ]
     return render(
         "comparison.html",
-        title=title,
+        file=file,
         data_facts=data_facts,
         drawn=drawn,
         start=start,

@@ -38,7 +38,6 @@ def demo_page(results: Sequence["StoryResult"], seed: int) -> str:
     """One self-contained HTML page."""
     return render(
         "demo.html",
-        title="unskew: ranking from biased labels, judged without negatives",
         stories=[(each, list(_pictures(each))) for each in results],
         version=__version__,
         seed=seed,

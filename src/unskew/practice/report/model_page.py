@@ -27,7 +27,8 @@ class ModelCard:
 
     Attributes
     ----------
-    title : str
+    file : str
+        Name of the file that it was fitted on.
     method, method_summary : str
         Name, and one line on what it does.
     parameters : mapping of str to object
@@ -40,7 +41,7 @@ class ModelCard:
         Date, in ISO form.
     """
 
-    title: str
+    file: str
     method: str
     method_summary: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
@@ -55,7 +56,6 @@ def model_page(card: ModelCard, evidence: Evidence | None) -> str:
     """One self-contained HTML page; without evidence it is the model card alone."""
     aside = {name for name, _ in card.left_out}
     content: dict[str, Any] = {
-        "title": card.title,
         "card": card,
         "summary": _lower_first(card.method_summary).rstrip("."),
         "features": [row for row in card.schema if row[0] not in aside],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from unskew._support.text import auc_text, cases, duration, interval, percent, plural
+from unskew._support.text import auc_text, cases, duration, interval, percent, plural, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -65,14 +65,25 @@ def _environment() -> "Environment":
     environment = Environment(
         loader=PackageLoader("unskew.practice.report"),
         autoescape=True,
+        finalize=_visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (auc_text, cases, commas, duration, interval, percent, plural, signed, unbroken)
+    filters = (auc_text, cases, commas, duration, interval, outside, percent, plural, signed, unbroken)
     environment.filters |= {each.__name__: each for each in filters}
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}
     return environment
+
+
+def _visible(value: object) -> object:
+    """What a template writes, with control characters escaped wherever it comes from."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def outside(value: object) -> Markup:
+    """Text from the user's file: it cannot turn the direction of what stands around it."""
+    return Markup("<bdi>{}</bdi>").format(visible(str(value)))
 
 
 def commas(number: float) -> str:
