@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 import unskew
 from unskew.metrics import auc
 from unskew.practice.compare import compare_table
-from unskew.practice.fit import Training, fit_table
+from unskew.practice.fit import TrainingOptions, fit_table
 from unskew.practice.labeled_table import LabeledTable, read_labeled
 from unskew.practice.model import TableModel
 from unskew.records import Sizes, Split
@@ -73,7 +73,7 @@ def main() -> None:
             path = Path(scratch) / "cases.csv"
             write_table(path, split)
             table = read_labeled(path, "known", "confidence")
-            model = fit_table(table, Training(seed=seed))
+            model = fit_table(table, TrainingOptions(seed=seed))
             true = true_auc(model, split, Path(scratch))
             assert model.evidence is not None
             estimate = model.evidence.estimate
@@ -92,10 +92,10 @@ def main() -> None:
 
 
 def tell_comparison(table: LabeledTable, split: Split, seed: int, names: list[str], folder: Path) -> None:
-    result = compare_table(table, Training(seed=seed), names)
+    result = compare_table(table, TrainingOptions(seed=seed), names)
     true = {}
     for name in names:
-        model = fit_table(table, Training(method=name, seed=seed), estimate=False)
+        model = fit_table(table, TrainingOptions(method=name, seed=seed), estimate=False)
         true[name] = true_auc(model, split, folder)
     best = max(true, key=lambda name: true[name])
     order = ", ".join(f"{each.name} {each.auc:.3f} ({true[each.name]:.3f})" for each in result.compared)

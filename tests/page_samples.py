@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from unskew.datasets import toy
 from unskew.diagnostics import Finding, Shift
-from unskew.metrics.evidence import Risk, Training, gather_evidence
+from unskew.metrics.evidence import Risk, TrainingHistory, gather_evidence
 from unskew.metrics.recommend import Compared, explain
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
@@ -86,8 +86,8 @@ def sample_evidence():
     return replace(
         found,
         curve=replace(found.curve, threshold=threshold),
-        score_training=Training(history, 211),
-        labeling_training=Training(history[:1], 0),
+        score_training=TrainingHistory(history, 211),
+        labeling_training=TrainingHistory(history[:1], 0),
         findings=(*found.findings, Finding("warning", "planted", f"A {NASTY} of 3 %.", f"Do {NASTY}.")),
         shifts=(
             *found.shifts,
@@ -109,6 +109,7 @@ def sample_card():
         left_out=[("id", "an identifier"), ("a" * 300, NASTY)],
         versions={"unskew": "0.1"},
         made="2030-01-02",
+        why_no_estimate="no confidence column was given",
     )
 
 

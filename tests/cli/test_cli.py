@@ -16,7 +16,7 @@ from unskew import cli
 from unskew._support.text import Table
 from unskew.cli import app
 from unskew.cli._show import show
-from unskew.practice.report.cards import cards_table
+from unskew.practice.terminal import cards_table
 from unskew.rankers import method_cards
 
 

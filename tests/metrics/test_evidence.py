@@ -15,7 +15,7 @@ from unskew._support.text import percent
 from unskew.datasets import toy
 from unskew.diagnostics import Unit
 from unskew.metrics import sar_auc, sar_curves
-from unskew.metrics.evidence import SHARES, Evidence, Risk, Training, gather_evidence, threshold_table
+from unskew.metrics.evidence import SHARES, Evidence, Risk, TrainingHistory, gather_evidence, threshold_table
 from unskew.weights import inverse_labeling_weight
 
 
@@ -186,7 +186,7 @@ def test_sparse_features_give_the_same_shifts_and_images_none(data, evidence):
 
 def test_odd_values_survive_json_as_what_it_can_hold(evidence):
     history = (Risk(0, None, 1.0), Risk(1, 2.0, None))
-    odd = replace(evidence, score_training=Training(history, 1), labeling_training=None, curve=None)
+    odd = replace(evidence, score_training=TrainingHistory(history, 1), labeling_training=None, curve=None)
     assert through_json(odd) == odd
     infinite = replace(
         evidence,

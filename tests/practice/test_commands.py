@@ -18,14 +18,15 @@ from unskew.cli import app
 from unskew.errors import TableError
 from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling
 from unskew.metrics.crossval import default_labeling
-from unskew.practice import compare as comparing
+from unskew.practice import compare
 from unskew.practice import score as ranking
 from unskew.practice.compare import judge
 from unskew.practice.evaluate import Evaluation
-from unskew.practice.fit import Training, batch_size_for, epochs_for, folds_for
+from unskew.practice.fit import TrainingOptions, batch_size_for, epochs_for, folds_for
 from unskew.practice.labeled_table import read_labeled
 from unskew.practice.model import TableModel
-from unskew.practice.telling import comparison_table, estimates_table, evaluation_table, model_html
+from unskew.practice.results import model_html
+from unskew.practice.terminal import comparison_table, estimates_table, evaluation_table
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +151,7 @@ def test_without_confidence_there_is_a_ranking_but_no_estimate(tmp_path):
     write_toy(tmp_path / "cases.csv", 400)
     arguments = ["fit", tmp_path / "cases.csv", "--label", "known", "--exclude", "risk", *ASIDE, "--epochs", 5]
     told = run(*arguments, "--method", "puauc", "--out", tmp_path / "model.unskew").output
-    assert "not known" in told
+    assert "not known: no confidence column was given (--confidence)" in told
     run("score", tmp_path / "model.unskew", tmp_path / "cases.csv", "--out", tmp_path / "ranked.csv")
     run("report", tmp_path / "model.unskew", "--out", tmp_path / "page.html")
 
@@ -213,12 +214,12 @@ def test_the_forest_that_all_share_counts_for_no_method(tmp_path, monkeypatch):
         given.append(labeling_prob)
         return OutOfFold(X[:, 0].astype(float), shared if labeling_prob is None else labeling_prob)
 
-    monkeypatch.setattr(comparing, "out_of_fold", spy)
-    comparing.compare_table(table, Training(seed=3), ("puauc", "ntc"), n_folds=2, verbose=False)
+    monkeypatch.setattr(compare, "out_of_fold", spy)
+    compare.compare_table(table, TrainingOptions(seed=3), ("puauc", "ntc"), n_folds=2, verbose=False)
     assert all((each == shared).all() for each in given)
 
 
-def test_what_cannot_be_told_is_told_once_and_not_as_nan():
+def test_what_cannot_be_estimated_is_said_once_and_not_as_nan():
     """Confidence 1 on few labels: as many positives as rows, or more. No warning passes (they are errors here)."""
     y = (np.arange(100) < 20).astype(int)
     table = SimpleNamespace(y=y, confidence=np.where(y == 1, 1.0, np.nan))
@@ -226,10 +227,10 @@ def test_what_cannot_be_told_is_told_once_and_not_as_nan():
     result = judge(table, honest, {"conf-auc": 1.0, "ntc": 1.0}, y)
     assert "No method's AUC can be estimated" in result.reason
     for row in comparison_table(result).rows:
-        assert list(row[1:5]) == ["cannot be told"] * 4
+        assert list(row[1:5]) == ["cannot be estimated"] * 4
     estimate = SarAUC(np.nan, 0.0, 1.0, 0.95, 1.0, 0.2, 20.0, np.nan)
     rows = dict(estimates_table(SimpleNamespace(evidence=SimpleNamespace(estimate=estimate))).rows)
-    assert list(rows.values()) == ["cannot be told"] * 4 + ["20 equal ones"]
+    assert list(rows.values()) == ["cannot be estimated"] * 4 + ["20 equal ones"]
     assert "95 % interval" in rows
 
 
@@ -250,13 +251,17 @@ def test_almost_all_rows_labeled_gives_a_model_without_an_estimate(tmp_path):
     frame = toy_frame(200).with_columns(known=pl.Series([1] * 197 + [0] * 3), risk=pl.lit(0.5))
     frame.write_csv(tmp_path / "cases.csv")
     told = run("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--out", tmp_path / "m").output
-    assert "not known" in told
+    why = "not known: an estimate needs at least 4 labeled and 4 unlabeled rows, but there are 197 and 3"
+    assert why in " ".join(told.split())
+    run("report", tmp_path / "m", "--out", tmp_path / "page.html")
+    assert why in (tmp_path / "page.html").read_text()
 
 
 def test_names_that_look_like_markup_stay_names(tmp_path):
     toy_frame(200).rename({"level": "[/]", "age": "[red]age"}).write_csv(tmp_path / "cases.csv")
     arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 1, "--no-estimate"]
     told = run(*arguments, "--out", tmp_path / "m").output
+    assert "not known: the model was fitted with --no-estimate" in told
     assert "[/]" in told
     assert "[red]age" in told
 

@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from page_samples import KINDS, NASTY, Page, compared_page, sample_card, sample_evidence, sample_methods, sample_pages
 from unskew._support.text import percent, visible
-from unskew.metrics.evidence import Risk, Training, threshold_table
+from unskew.metrics.evidence import Risk, TrainingHistory, threshold_table
 from unskew.practice.report.model_page import model_page
 from unskew.practice.report.svg import log_axis, nice_axis
 
@@ -197,7 +197,7 @@ def test_shifts_are_told_in_the_unit_of_their_feature(pages):
 
 
 def test_the_bare_page_says_why(pages):
-    assert "fitted without confidence, or with too few labels" in pages["bare"]
+    assert "The AUC of this model is not known: no confidence column was given." in pages["bare"]
     assert "not known" in pages["no estimate"]
     assert "no AUC can be told" in pages["no estimate"]
     left_out = [each["text"] for each in Page(pages["bare"]).all("th")]
@@ -226,7 +226,7 @@ def test_what_cannot_be_estimated_is_no_number_on_the_page(compared):
 
 def test_epochs_are_counted_from_one(evidence, card):
     history = tuple(Risk(epoch, 1.0 - 0.1 * epoch, 1.0 - 0.1 * epoch) for epoch in range(5))
-    text = model_page(card, replace(evidence, score_training=Training(history, 4), labeling_training=None))
+    text = model_page(card, replace(evidence, score_training=TrainingHistory(history, 4), labeling_training=None))
     assert "Epoch 5 was kept, of 5 trained." in text
     assert "epoch 5 kept" in text
 

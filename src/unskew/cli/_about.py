@@ -38,7 +38,7 @@ def example(
     Example: unskew example claims
     """
     from unskew.errors import closest_name
-    from unskew.practice.examples import NAMES, write_example
+    from unskew.practice.example_tables import NAMES, write_example
 
     if name not in NAMES:
         raise ValueError(f"there is no example {name!r}, only {', '.join(NAMES)}.{closest_name(name, NAMES)}")
@@ -58,7 +58,7 @@ def methods(
     """
     from dataclasses import asdict
 
-    from unskew.practice.report.cards import card_text, cards_table
+    from unskew.practice.terminal import card_text, cards_table
     from unskew.rankers import method_card, method_cards
 
     cards = method_cards() if name is None else (method_card(name),)
@@ -83,7 +83,7 @@ def datasets(
 
     from unskew.datasets import data_home, describe
     from unskew.datasets import names as all_names
-    from unskew.practice.report.dataset_list import dataset_text, datasets_table
+    from unskew.practice.terminal import dataset_text, datasets_table
 
     found = [describe(name) for name in names or all_names()]
     if as_json:

@@ -46,14 +46,15 @@ def fit(
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
     from unskew._support.files import require_writable
-    from unskew.practice.fit import Training, fit_table
+    from unskew.practice.fit import TrainingOptions, fit_table
     from unskew.practice.labeled_table import read_labeled, read_validation
-    from unskew.practice.telling import data_table, estimates_table, model_json
+    from unskew.practice.results import model_json
+    from unskew.practice.terminal import data_table, estimates_table
 
     check_seed(seed)
     require_writable(out, data, validation)
     require_writable(as_json, data, validation, beside=out)
-    training = Training(method=method, seed=seed, epochs=epochs, prior=prior)
+    training = TrainingOptions(method=method, seed=seed, epochs=epochs, prior=prior)
     training.check(has_confidence=confidence is not None)
     table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
     _tell(table.notes)
@@ -110,7 +111,7 @@ def evaluate(
     from unskew._support.files import require_writable
     from unskew.practice.evaluate import evaluate_file
     from unskew.practice.model import TableModel
-    from unskew.practice.telling import evaluation_table
+    from unskew.practice.terminal import evaluation_table
     from unskew.tables import rows
 
     require_writable(as_json, model, data)
@@ -141,9 +142,10 @@ def compare(
     """
     from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
     from unskew.practice.compare import check_folds, compare_table
-    from unskew.practice.fit import Training
+    from unskew.practice.fit import TrainingOptions
     from unskew.practice.labeled_table import read_labeled
-    from unskew.practice.telling import about_comparison, comparison_html, comparison_json, comparison_table
+    from unskew.practice.results import about_comparison, comparison_html, comparison_json
+    from unskew.practice.terminal import comparison_table
     from unskew.tables import read_truth
 
     check_seed(seed)
@@ -151,7 +153,7 @@ def compare(
         raise ValueError(f"--folds must be at least 2, to learn from some rows and judge by others, but it is {folds}.")
     require_folder(out)
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
-    training = Training(seed=seed, epochs=epochs)
+    training = TrainingOptions(seed=seed, epochs=epochs)
     training.check(has_confidence=True, names=names)
     aside = list(dict.fromkeys([*(exclude or ()), *([truth] if truth else ())]))
     table = read_labeled(data, label, confidence, exclude=aside, blank_is_unlabeled=blank_is_unlabeled)
@@ -183,7 +185,7 @@ def report(
     """
     from unskew._support.files import require_writable, write_atomically
     from unskew.practice.model import TableModel
-    from unskew.practice.telling import model_html, model_json
+    from unskew.practice.results import model_html, model_json
 
     require_writable(out, model)
     require_writable(as_json, model, beside=out)

@@ -11,7 +11,17 @@ from scipy.stats import t as student
 from unskew.errors import NoEstimateWarning
 from unskew.metrics import SarAUC, SarCurves, sar_auc, sar_curves
 from unskew.metrics.diagnostics import Shift, Unit, diagnose, over_representation
-from unskew.metrics.evidence_records import SHARES, Curve, Estimate, Evidence, Histogram, Number, Risk, Training, number
+from unskew.metrics.evidence_records import (
+    SHARES,
+    Estimate,
+    Evidence,
+    Histogram,
+    Number,
+    Risk,
+    ThresholdCurve,
+    TrainingHistory,
+    number,
+)
 from unskew.objectives.weights import effective_sample_size, inverse_labeling_weight
 
 MOST_POINTS = 200
@@ -131,7 +141,7 @@ def _prior_interval(weight: np.ndarray, n_rows: int, scenario: str, level: float
     return float(low), float(high)
 
 
-def _thin(curves: SarCurves, model_scores: np.ndarray | None) -> Curve:
+def _thin(curves: SarCurves, model_scores: np.ndarray | None) -> ThresholdCurve:
     """At most 200 thresholds: dense where few are flagged, and wherever recall grows."""
     flagged, tpr = curves.flagged, curves.tpr
     least = max(float(flagged[1]), 1e-9)
@@ -145,7 +155,7 @@ def _thin(curves: SarCurves, model_scores: np.ndarray | None) -> Curve:
         count = np.rint(flagged[kept] * len(model_scores)).astype(int)
         descending = np.sort(model_scores)[::-1]
         threshold = [None if n == 0 else number(descending[min(n, len(descending)) - 1]) for n in count]
-    return Curve(
+    return ThresholdCurve(
         flagged=tuple(flagged[kept].tolist()),
         tpr=tuple(tpr[kept].tolist()),
         fpr=tuple(curves.fpr[kept].tolist()),
@@ -212,7 +222,7 @@ def _mean_and_std(X: Any, units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray
     return mean, np.sqrt(np.maximum(squared - mean**2, 0))
 
 
-def _trainings(ranker: Any) -> tuple[Training | None, Training | None]:
+def _trainings(ranker: Any) -> tuple[TrainingHistory | None, TrainingHistory | None]:
     """Histories of the score function and of the labeling probability; a method may have only the second."""
     labeling_model = getattr(ranker, "labeling_", None)
     score = _training(getattr(ranker, "history_", None), getattr(ranker, "best_epoch_", 0))
@@ -220,8 +230,8 @@ def _trainings(ranker: Any) -> tuple[Training | None, Training | None]:
     return (None, labeling) if score == labeling else (score, labeling)
 
 
-def _training(history: Any, best_epoch: Any) -> Training | None:
+def _training(history: Any, best_epoch: Any) -> TrainingHistory | None:
     if not history:
         return None
     rows = (Risk(int(row[0]), number(row[1]), number(row[2])) for row in history)
-    return Training(tuple(rows), int(best_epoch))
+    return TrainingHistory(tuple(rows), int(best_epoch))

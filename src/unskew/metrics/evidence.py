@@ -3,26 +3,26 @@
 from unskew.metrics._gather import gather_evidence
 from unskew.metrics.evidence_records import (
     SHARES,
-    Curve,
     Estimate,
     Evidence,
     Histogram,
     Risk,
+    ThresholdCurve,
     ThresholdRow,
-    Training,
+    TrainingHistory,
     first_cut,
     threshold_table,
 )
 
 __all__ = [
     "SHARES",
-    "Curve",
+    "ThresholdCurve",
     "Estimate",
     "Evidence",
     "Histogram",
     "Risk",
     "ThresholdRow",
-    "Training",
+    "TrainingHistory",
     "first_cut",
     "gather_evidence",
     "threshold_table",

@@ -54,7 +54,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ThresholdCurve:
     """ROC and precision-recall curves, one entry per threshold, from nothing flagged to everything.
 
     Attributes
@@ -91,7 +91,7 @@ class Risk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingHistory:
     """How the training of a network went, and which epoch was kept."""
 
     history: tuple[Risk, ...]
@@ -110,7 +110,7 @@ class Evidence:
         Rows that stand for everything: all, or in the two-sample scenario the unlabeled. Shares are of these.
     scenario : str
     clip : float
-    curve : Curve or None
+    curve : ThresholdCurve or None
         At most 200 thresholds; None where the estimated share of positives is impossible.
     weights : tuple of float
         Of the labeled rows, ascending, at most 2000 evenly spread ones.
@@ -119,7 +119,7 @@ class Evidence:
     shifts : tuple of Shift
         What the labels over-represent, largest first.
     findings : tuple of Finding
-    score_training, labeling_training : Training or None
+    score_training, labeling_training : TrainingHistory or None
         None where no network was trained.
     own_share : float or None
         Share of these rows that the model itself flags, by its own threshold; None where no model was given.
@@ -131,14 +131,14 @@ class Evidence:
     n_ranked: int
     scenario: str
     clip: float
-    curve: Curve | None
+    curve: ThresholdCurve | None
     weights: tuple[float, ...]
     confidence: Histogram
     labeling_prob: Histogram
     shifts: tuple[Shift, ...]
     findings: tuple[Finding, ...]
-    score_training: Training | None
-    labeling_training: Training | None
+    score_training: TrainingHistory | None
+    labeling_training: TrainingHistory | None
     own_share: Number = None
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class ThresholdRow(NamedTuple):
     fpr: float
 
 
-def first_cut(evidence: Evidence, curve: Curve) -> int:
+def first_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
     """Place of the first threshold worth showing: precision among a handful of rows is chance alone."""
     enough = [place for place, each in enumerate(curve.flagged) if each * evidence.n_ranked >= LEAST_FLAGGED]
     return enough[0] if len(enough) > len(curve.flagged) / 2 else 1

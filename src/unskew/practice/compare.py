@@ -14,7 +14,7 @@ from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labe
 from unskew.metrics.paired import PairedDifference, paired_difference
 from unskew.metrics.recommend import Compared, choose, explain
 from unskew.objectives.weights import CLIP
-from unskew.practice.fit import LEAST_IN_FOLD, Training, folds_for
+from unskew.practice.fit import LEAST_IN_FOLD, TrainingOptions, folds_for
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.notes import OF_PARTS, told_once
 from unskew.rankers import method_card, methods
@@ -52,7 +52,7 @@ class Comparison:
 
 def compare_table(
     table: LabeledTable,
-    training: Training,
+    training: TrainingOptions,
     names: Sequence[str] = (),
     *,
     n_folds: int | None = None,
@@ -65,7 +65,7 @@ def compare_table(
     ----------
     table : LabeledTable
         With confidence.
-    training : Training
+    training : TrainingOptions
     names : sequence of str
         Methods; all, if empty.
     n_folds : int, optional

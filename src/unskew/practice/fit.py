@@ -27,7 +27,7 @@ STEPS, LEAST_EPOCHS, MOST_EPOCHS = 20_000, 5, 200
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingOptions:
     """How a ranker is trained from a table; the defaults suit a few hundred rows as well as millions.
 
     Attributes
@@ -99,7 +99,7 @@ def folds_for(y: np.ndarray) -> int:
 
 def fit_table(
     table: LabeledTable,
-    training: Training,
+    training: TrainingOptions,
     *,
     validation: LabeledTable | None = None,
     estimate: bool = True,
@@ -110,7 +110,7 @@ def fit_table(
     Parameters
     ----------
     table : LabeledTable
-    training : Training
+    training : TrainingOptions
     validation : LabeledTable, optional
         Rows that choose the epoch; else some are held out.
     estimate : bool
@@ -154,7 +154,20 @@ def _require_room_for_labeled(table: LabeledTable, prior: float | None) -> None:
         )
 
 
-def _evidence(table: LabeledTable, ranker: Ranker, training: Training, verbose: bool) -> Evidence | None:
+def why_no_estimate(source: Source) -> str:
+    """Why there is no estimate of how good a model is: the reason that holds for the model of this source."""
+    n_unlabeled = source.n_rows - source.n_labeled
+    if source.confidence is None:
+        return "no confidence column was given (--confidence)"
+    if min(source.n_labeled, n_unlabeled) < LEAST_LABELED:
+        return (
+            f"an estimate needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but there are "
+            f"{source.n_labeled:,} and {n_unlabeled:,}"
+        )
+    return "the model was fitted with --no-estimate"
+
+
+def _evidence(table: LabeledTable, ranker: Ranker, training: TrainingOptions, verbose: bool) -> Evidence | None:
     n_folds = folds_for(table.y)
     if table.confidence is None or n_folds < 2:
         return None

@@ -4,7 +4,7 @@ import numpy as np
 from markupsafe import Markup
 
 from unskew._support.text import plural, short
-from unskew.metrics.evidence import Curve, Evidence, Histogram, Training
+from unskew.metrics.evidence import Evidence, Histogram, ThresholdCurve, TrainingHistory
 from unskew.practice.report.svg import (
     BOTTOM,
     HEIGHT,
@@ -24,7 +24,7 @@ _PLACES = f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-top="{TOP}" da
 MOST_EPOCHS = 300
 
 
-def roc_chart(curve: Curve, chosen: int) -> Markup:
+def roc_chart(curve: ThresholdCurve, chosen: int) -> Markup:
     """ROC curve with a mark at the chosen threshold."""
     plot = Plot(unit_axis("false positive rate"), unit_axis("recall (true positive rate)"))
     points = list(zip(curve.fpr, curve.tpr, strict=True))
@@ -38,7 +38,7 @@ def roc_chart(curve: Curve, chosen: int) -> Markup:
     return plot.svg(marks, label, f' id="roc" data-across="fpr" data-up="tpr"{_PLACES}')
 
 
-def precision_chart(curve: Curve, chosen: int, prior: float, first: int = 1) -> Markup:
+def precision_chart(curve: ThresholdCurve, chosen: int, prior: float, first: int = 1) -> Markup:
     """Precision over recall from the `first` threshold on, with a mark at the chosen one."""
     plot = Plot(unit_axis("recall"), unit_axis("precision"))
     points = list(zip(curve.tpr, curve.precision, strict=True))
@@ -81,7 +81,7 @@ def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label
     return plot.svg(bars, label)
 
 
-def training_chart(training: Training, label: str) -> Markup:
+def training_chart(training: TrainingHistory, label: str) -> Markup:
     """Training and validation risk by epoch, counted from 1, and the epoch that was kept."""
     rows = [row for row in training.history if row.train_risk is not None or row.validation_risk is not None]
     step = max(1, -(-len(rows) // MOST_EPOCHS))

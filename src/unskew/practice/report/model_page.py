@@ -7,7 +7,7 @@ from typing import Any
 
 from unskew._support.text import beside, percent, plural
 from unskew.metrics.diagnostics import Finding, Shift
-from unskew.metrics.evidence import Curve, Estimate, Evidence, first_cut, threshold_table
+from unskew.metrics.evidence import Estimate, Evidence, ThresholdCurve, first_cut, threshold_table
 from unskew.practice.report.charts import histogram_chart, precision_chart, roc_chart, training_chart, weight_chart
 from unskew.practice.report.page import ScaleMarks, render, scale_marks
 
@@ -39,6 +39,8 @@ class ModelCard:
     versions : mapping of str to str
     made : str
         Date, in ISO form.
+    why_no_estimate : str
+        Where there is no evidence, the reason.
     """
 
     file: str
@@ -50,6 +52,7 @@ class ModelCard:
     left_out: Sequence[tuple[str, str]] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     made: str = ""
+    why_no_estimate: str = ""
 
 
 def model_page(card: ModelCard, evidence: Evidence | None) -> str:
@@ -74,7 +77,7 @@ def findings_summary(findings: Sequence[Finding]) -> str:
     return f"{plural(len(findings), 'check')}: {', '.join(shown)}."
 
 
-def own_cut(evidence: Evidence, curve: Curve) -> int:
+def own_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
     """Where the model itself cuts; without a model, where as many rows are flagged as are positive, by estimate."""
     share = (evidence.estimate.prior or 0.0) if evidence.own_share is None else evidence.own_share
     return min(
@@ -132,7 +135,7 @@ def _label_freq_ends(evidence: Evidence) -> tuple[float, float] | None:
     return (alpha / high, min(1, alpha / low)) if low and high else None
 
 
-def _cut(evidence: Evidence, curve: Curve) -> dict[str, Any]:
+def _cut(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
     """The chosen threshold, the curves, and what other thresholds give."""
     prior, own = evidence.estimate.prior or 0.0, evidence.own_share
     chosen, first, thresholds = own_cut(evidence, curve), first_cut(evidence, curve), threshold_table(evidence)
