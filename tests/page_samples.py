@@ -59,7 +59,7 @@ class Page(HTMLParser):
 
     @property
     def text(self):
-        return self.all("main")[0]["text"].replace("\xa0", " ")
+        return " ".join(self.all("main")[0]["text"].split())  # line breaks and no-break spaces, too
 
     def json(self, name):
         return json.loads(self.by_id[name]["text"])

@@ -408,8 +408,8 @@ def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("auc", "words"), [(1.0, "1.000, cut off there: go by the interval"), (0.9, "0.900")])
-def test_an_estimate_that_was_cut_off_is_told(auc, words):
+@pytest.mark.parametrize(("auc", "words"), [(1.0, "1.000, the end of the scale: rely on the interval"), (0.9, "0.900")])
+def test_an_estimate_at_the_end_of_the_scale_says_so(auc, words):
     estimate = SarAUC(auc, 0.7, 1.0, 0.95, 0.2, 0.4, 20.0, auc)
     rows = dict(evaluation_table(Evaluation(10, 4, estimate, None, None, ())).rows)
     assert rows["AUC"] == words

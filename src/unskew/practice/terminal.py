@@ -71,7 +71,7 @@ def _estimate_table(estimate: Any) -> Table:
     if _is_known(estimate.auc):
         label_freq = f"{estimate.label_freq:.3f}" if _is_known(estimate.label_freq) else NO_ESTIMATE
         ends = f"{estimate.low:.3f} to {estimate.high:.3f}"
-        auc = f"{estimate.auc:.3f}" + (", cut off there: go by the interval" if estimate.auc >= 1 else "")
+        auc = f"{estimate.auc:.3f}" + (", the end of the scale: rely on the interval" if estimate.auc >= 1 else "")
         shown = [auc, ends, f"{estimate.prior:.3f}", label_freq]
     names = ("AUC", level, "share of positives", "share of these that is labeled")
     return Table(("what", "estimate"), [*zip(names, shown, strict=True), ("labels are worth", worth)])

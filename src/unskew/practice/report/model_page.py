@@ -9,7 +9,7 @@ from unskew._support.text import beside, percent, plural
 from unskew.metrics.diagnostics import Finding, Shift
 from unskew.metrics.evidence import Estimate, Evidence, ThresholdCurve, first_cut, threshold_table
 from unskew.practice.report.charts import histogram_chart, precision_chart, roc_chart, training_chart, weight_chart
-from unskew.practice.report.page import ScaleMarks, render, scale_marks
+from unskew.practice.report.page import render, scale_marks
 
 MOST_SHIFTS = 15
 LEVEL_WORDS = {"warning": "! Warning", "note": "i Note", "good": "\u2713 Good"}
@@ -92,13 +92,21 @@ def _lower_first(text: str) -> str:
 
 def _shown(evidence: Evidence) -> dict[str, Any]:
     """Everything in the template that has to be computed."""
-    order = list(LEVEL_WORDS)
+    estimate, order = evidence.estimate, list(LEVEL_WORDS)
+    low, high = estimate.prior_low, estimate.prior_high
+    alpha, level = evidence.n_labeled / evidence.n_rows, f"{100 * estimate.level:g} %"
+    prior_range, label_freq_range = "as given", ""
+    if low and high:
+        prior_range = f"{level} interval {percent(low)} to {percent(high)}"
+        label_freq_range = f"{level} interval {percent(alpha / high)} to {percent(min(1, alpha / low))}"
     divisor = "labeling probability" if evidence.scenario == "one-sample" else "density ratio"
     largest = evidence.shifts[:MOST_SHIFTS]
     return {
-        "auc_marks": _auc_marks(evidence.estimate),
-        "n_positive": _two_digits((evidence.estimate.prior or 0.0) * evidence.n_ranked),
-        "label_freq_ends": _label_freq_ends(evidence),
+        "level": level,
+        **_auc_scale(estimate),
+        "n_positive": _two_digits((estimate.prior or 0.0) * evidence.n_ranked),
+        "prior_range": prior_range,
+        "label_freq_range": label_freq_range,
         "cut": None if evidence.curve is None else _cut(evidence, evidence.curve),
         "findings": sorted(evidence.findings, key=lambda each: order.index(each.level)),
         "findings_summary": findings_summary(evidence.findings),
@@ -115,24 +123,18 @@ def _shown(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _auc_marks(estimate: Estimate) -> tuple[float, ScaleMarks] | None:
-    """The AUC between chance, or 0 where the interval reaches below, and perfection."""
+def _auc_scale(estimate: Estimate) -> dict[str, Any]:
+    """The AUC on a scale from chance, or from 0 where the interval reaches below; empty where it is not known."""
     auc, low, high = estimate.auc, estimate.low, estimate.high
     if auc is None or low is None or high is None:
-        return None
+        return {"auc_marks": None}
     start = 0.5 if low >= 0.5 else 0.0
-    return start, scale_marks(start, low, high, auc)
+    return {"auc_marks": scale_marks(start, low, high, auc), "scale_start": "0.5, chance" if start else "0"}
 
 
 def _two_digits(count: float) -> float:
     """An estimated count, rounded to what can be known of it."""
     return round(count, -max(0, len(f"{count:.0f}") - 2))
-
-
-def _label_freq_ends(evidence: Evidence) -> tuple[float, float] | None:
-    low, high = evidence.estimate.prior_low, evidence.estimate.prior_high
-    alpha = evidence.n_labeled / evidence.n_rows
-    return (alpha / high, min(1, alpha / low)) if low and high else None
 
 
 def _cut(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
@@ -143,6 +145,7 @@ def _cut(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
     return {
         "chosen": chosen,
         "first": first,
+        "last": len(curve.flagged) - 1,
         "row": [each[chosen] for each in (curve.flagged, curve.tpr, curve.fpr, curve.precision, curve.threshold)],
         "n_flagged": round(curve.flagged[chosen] * evidence.n_ranked),
         "has_scores": any(each is not None for each in curve.threshold),
