@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from program import run_program
 from chromium import Browser, find_chromium
+from program import run_program
 from unskew.cli import app
 from unskew.practice import demo
 from unskew.records import Labeled, Split
