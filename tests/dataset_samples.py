@@ -6,7 +6,7 @@ import tarfile
 import numpy as np
 import pandas as pd
 
-from unskew.datasets import brfss2015
+from unskew.datasets import _brfss2015
 
 
 def in_order(n):
@@ -49,6 +49,6 @@ def annotations(n=20):
 
 def survey(n=60, seed=0):
     rng = np.random.RandomState(seed)
-    answers = {name: rng.choice(list(codes), n) for name, codes in brfss2015._CODES.items()}
+    answers = {name: rng.choice(list(codes), n) for name, codes in _brfss2015._CODES.items()}
     numbers = {"BMI": rng.randint(15, 50, n), "MentHlth": rng.randint(0, 31, n), "PhysHlth": rng.randint(0, 31, n)}
     return pd.DataFrame({"RAW_ROW_2015": np.arange(n), **answers, **numbers, "DIABETE3": 1})

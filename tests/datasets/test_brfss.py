@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dataset_samples import survey
 from unskew import datasets
-from unskew.datasets import brfss, brfss2015
+from unskew.datasets import _brfss, _brfss2015
 from unskew.datasets._xpt import read_xpt
 from xpt_file import MISSING, write_xpt
 
@@ -40,7 +40,7 @@ def test_diabetes_2015(folder):
     np.testing.assert_allclose(raw.X[:, :3].mean(axis=0), 0, atol=1e-6)
     np.testing.assert_allclose(raw.X[:, :3].std(axis=0), 1, rtol=1e-5)
     assert set(np.unique(raw.X[:, 3:])) == {0, 1}
-    assert (raw.X[:, 3:].sum(axis=1) == len(brfss2015._CODES) - 1).all()
+    assert (raw.X[:, 3:].sum(axis=1) == len(_brfss2015._CODES) - 1).all()
     np.testing.assert_array_equal(raw.X[:, 4], table["HighBP"])  # the second column of the first question
 
 
@@ -75,11 +75,11 @@ def test_favored_are_the_nearer_half_of_the_positives(folder):
         (lambda table: table.drop(columns=["Age", "BMI"]), r"must have a header with .* but it lacks Age, BMI"),
         (
             lambda table: table.assign(EDUCATION=0, Education=7),
-            "must have in Education only the codes 1, 2, .* row 0 has 7",
+            "must have only the codes 1, 2, .* in Education, but row 0 has 7",
         ),
         (lambda table: table.assign(HighBP=2), "must have"),
         (lambda table: table.assign(Diabetes_binary=3), "must have 0 or 1 in Diabetes_binary, but it has .3"),
-        (lambda table: table.assign(BMI="high"), "must hold numbers, 32 in a row, but: .*high"),
+        (lambda table: table.assign(BMI="high"), "must hold 32 numbers in each row, but it does not: .*high"),
         (lambda table: table.assign(BMI=np.inf), "must hold rows of finite numbers"),
         (lambda table: table.iloc[:0], "must hold rows of finite numbers"),
     ],
@@ -94,7 +94,7 @@ def test_a_truncated_survey_and_one_of_the_young_are_told(folder):
     write_survey(folder, survey())
     path = folder / "brfss" / "brfss2015_joined.csv"
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(ValueError, match=r"brfss2015_joined.csv must hold numbers, 32 in a row"):
+    with pytest.raises(ValueError, match=r"brfss2015_joined.csv must hold 32 numbers in each row"):
         datasets.load("diabetes-2015")
     path.write_bytes(b"\xff\xfe" + path.read_bytes())
     with pytest.raises(ValueError, match=r"brfss2015_joined.csv"):
@@ -141,12 +141,12 @@ def test_rows_are_read_in_blocks(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda content: b"", "is no SAS transport file of version 5"),
-        (lambda content: content.replace(b"LIBRARY", b"LIBV8  "), "is no SAS transport file of version 5"),
-        (lambda content: content[:700], "must describe its 2 columns before its rows, but it stops"),
-        (lambda content: content[:1040], "must have rows behind its header, but it has none"),
+        (lambda content: b"", "must be a SAS transport file of version 5"),
+        (lambda content: content.replace(b"LIBRARY", b"LIBV8  "), "must be a SAS transport file of version 5"),
+        (lambda content: content[:700], "must describe its 2 columns before its rows, but it does not"),
+        (lambda content: content[:1040], "must have rows after its header, but it has none"),
         (lambda content: content[:1047], "must end with a whole row of 9 bytes, but 7 bytes are left over"),
-        (lambda content: content.replace(b"NAMESTR HEADER RECORD!!!!!!!0000000002", b"x"), "is no SAS transport"),
+        (lambda content: content.replace(b"NAMESTR HEADER RECORD!!!!!!!0000000002", b"x"), "must be a SAS transport"),
         (lambda content: content.replace(b"000000160000000014", b"0000001600000000xy"), "has a damaged header"),
         (lambda content: content[:640] + b"\0\1\0\0\0\x20" + content[646:], "must have numbers of 2 to 8 bytes"),
     ],
@@ -182,7 +182,7 @@ def respondents(n, year, seed):
         "_MICHD": [1, 2, MISSING],
         "_RFBING5": [1, 2, 9],
         "_TOTINDA": [1, 2, 9],
-        "_STATE": list(brfss._STATES),
+        "_STATE": list(_brfss._STATES),
         "_PRACE1": [1, 2, 3, 4, 5, 6, 7, 8, 77, 99],
         "_AGEG5YR": list(range(1, 15)),
         "SMOKE100": [1, 2, 7, 9, MISSING],
@@ -295,17 +295,17 @@ def test_blood_by_the_recipe(survey_years):
     poor = np.array([row["income"] is not MISSING and row["income"] <= 4 for row in kept], dtype=float)
     np.testing.assert_allclose(raw.X[:, 3], (poor - poor.mean()) / poor.std(), rtol=1e-4)
     assert (raw.X[:, 7:].sum(axis=1) == 11).all()
-    states = [[row["state"] == code for code in brfss._STATES] for row in kept]
+    states = [[row["state"] == code for code in _brfss._STATES] for row in kept]
     np.testing.assert_array_equal(raw.X[:, 43:97], states)
 
 
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("MARITAL", None, "LLCP2021.XPT must have a column MARITAL, but it has none"),
-        ("DIABETE4", None, "LLCP2021.XPT must have a column DIABETE3 or DIABETE4, but it has none"),
+        ("MARITAL", None, "LLCP2021.XPT must have a column MARITAL, but it does not"),
+        ("DIABETE4", None, "LLCP2021.XPT must have a column DIABETE3 or DIABETE4, but it does not"),
         ("IYEAR", ["soon"] * 400, "LLCP2021.XPT must have numbers in IYEAR"),
-        ("_STATE", [99] * 400, "BRFSS must have in STATE only the codes 1, 2, 4, .* has 99"),
+        ("_STATE", [99] * 400, "BRFSS must have only the codes 1, 2, 4, .* in STATE, but row .* has 99"),
     ],
 )
 def test_a_year_that_does_not_fit_is_told(survey_years, folder, column, values, message):
@@ -319,9 +319,9 @@ def test_archives_of_the_survey_that_do_not_fit_are_told(survey_years, folder):
     path = folder / "brfss" / "LLCP2015XPT.zip"
     whole = path.read_bytes()
     for content, message in (
-        (whole[: len(whole) // 2], "is no whole zip archive"),
-        (b"<html>", "is no whole zip archive"),
-        (whole[:2000] + b"\0" * 2000 + whole[4000:], "is no whole zip archive"),
+        (whole[: len(whole) // 2], "must be a complete zip archive"),
+        (b"<html>", "must be a complete zip archive"),
+        (whole[:2000] + b"\0" * 2000 + whole[4000:], "must be a complete zip archive"),
     ):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=f"LLCP2015XPT.zip {message}"):
@@ -337,5 +337,5 @@ def test_a_survey_without_answers_is_told(folder):
     for year in (2015, 2017, 2019, 2021):
         answers = respondents(20, year, 0)
         write_xpt(folder / "brfss" / f"LLCP{year}.XPT", {**answers, "_PRACE1": [99] * 20})
-    with pytest.raises(ValueError, match="of 80 respondents none has all that is needed to know of diabetes"):
+    with pytest.raises(ValueError, match="must have all answers that are needed for diabetes, but none of 80 has"):
         datasets.load("diabetes")

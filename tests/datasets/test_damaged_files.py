@@ -1,4 +1,4 @@
-"""Whatever happens to a file on its way, its reader returns or tells its name."""
+"""Whatever happens to a file on its way, its reader returns its content or an error that names the file."""
 
 import zipfile
 
@@ -6,16 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import scipy.io
 
-from dataset_samples import annotations, idx_bytes, survey, svhn_content, write_cifar_archive
+from dataset_samples import annotations, idx_bytes, survey, write_cifar_archive
 from unskew.data.parquet import ParquetRows
-from unskew.datasets._cifar import read_cifar
-from unskew.datasets._counts import read_counts
-from unskew.datasets._idx import read_idx
-from unskew.datasets._svhn import read_svhn
+from unskew.datasets._brfss2015 import load_diabetes_2015
+from unskew.datasets._image_files import read_cifar, read_counts, read_idx
 from unskew.datasets._xpt import read_xpt
-from unskew.datasets.brfss2015 import load_diabetes_2015
 from xpt_file import write_xpt
 
 
@@ -41,8 +37,6 @@ def read_parquet(path):
 
 
 FORMATS = {
-    "plain.mat": (lambda path: scipy.io.savemat(path, svhn_content(3)), read_svhn),
-    "packed.mat": (lambda path: scipy.io.savemat(path, svhn_content(3), do_compression=True), read_svhn),
     "counts.npy": (lambda path: np.save(path, annotations()), read_counts),
     "counts.csv": (lambda path: np.savetxt(path, annotations(), fmt="%d", delimiter=","), read_counts),
     "cifar.tar.gz": (write_cifar_archive, read_cifar),
@@ -55,14 +49,14 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_damaged_file_is_read_or_told_by_name(name, tmp_path):
+def test_a_damaged_file_is_read_or_reported_by_name(name, tmp_path):
     write, read = FORMATS[name]
     path = tmp_path / name
     write(path)
     read(path)
     whole = path.read_bytes()
     rng = np.random.RandomState(0)
-    told = []
+    messages = []
     for number in range(120):
         content = bytearray(whole)
         for _ in range(rng.randint(1, 4)):  # most often where the headers are
@@ -71,6 +65,6 @@ def test_a_damaged_file_is_read_or_told_by_name(name, tmp_path):
         try:
             read(path)
         except ValueError as error:
-            told.append(str(error))
-    assert len(told) > 20
-    assert [message for message in told if str(path) not in message] == []
+            messages.append(str(error))
+    assert len(messages) > 20
+    assert [message for message in messages if str(path) not in message] == []

@@ -8,9 +8,7 @@ import scipy.io
 
 from dataset_samples import annotations, cifar_batch, idx_bytes, in_order, svhn_content, write_cifar_archive
 from unskew import datasets
-from unskew.datasets._cifar import read_cifar
-from unskew.datasets._counts import read_counts
-from unskew.datasets._svhn import read_svhn
+from unskew.datasets._image_files import read_cifar, read_counts, read_svhn
 
 
 @pytest.fixture
@@ -69,10 +67,10 @@ def test_groups_of_fashion(folder):
     ("damage", "message"),
     [
         (lambda content: content[:-20], "is damaged"),
-        (lambda content: gzip.compress(gzip.decompress(content)[:-7]), "is no whole idx file"),
-        (lambda content: gzip.compress(b"nonsense"), "is no whole idx file: it begins with b'nons'"),
-        (lambda content: b"", "is no whole idx file"),
-        (lambda content: gzip.decompress(content)[:15], "is no whole idx file"),
+        (lambda content: gzip.compress(gzip.decompress(content)[:-7]), "must be a complete idx file, .* 15696 bytes"),
+        (lambda content: gzip.compress(b"nonsense"), "must be a complete idx file, but it begins with b'nons'"),
+        (lambda content: b"", "must be a complete idx file"),
+        (lambda content: gzip.decompress(content)[:15], "must be a complete idx file"),
         (lambda content: gzip.compress(idx_bytes(np.zeros((20, 32, 32)))), "must hold images of 28 x 28 pixels"),
         (lambda content: gzip.compress(idx_bytes(np.zeros(20))), "must hold images of 28 x 28 pixels"),
     ],
@@ -149,14 +147,14 @@ def test_damaged_cifar_batches_are_told(folder, content, message):
 
 
 def test_a_folder_without_batches_and_a_damaged_archive_are_told(tmp_path):
-    with pytest.raises(ValueError, match=r"must hold test_batch.bin or data_batch_1.bin to .* none of them is there"):
+    with pytest.raises(ValueError, match=r"must hold test_batch.bin or data_batch_1.bin to .* but it has none of them"):
         read_cifar(tmp_path)
     path = tmp_path / "cifar-10-binary.tar.gz"
     write_cifar_archive(path)
     whole = path.read_bytes()
     for content in (whole[: len(whole) // 2], b"<html>not found</html>", b""):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"cifar-10-binary.tar.gz is no whole tar archive"):
+        with pytest.raises(ValueError, match=r"cifar-10-binary.tar.gz must be a complete tar archive"):
             read_cifar(path)
 
 
@@ -195,14 +193,44 @@ def test_svhn_files_of_another_shape_are_told(tmp_path, changes, message):
         read_svhn(path)
 
 
-def test_damaged_svhn_files_are_told(tmp_path):
+def changed(content, place, value):
+    return content[:place] + bytes([value]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda whole: b"", "cannot be read as a MATLAB file"),
+        (lambda whole: b"<html>", "cannot be read as a MATLAB file"),
+        (lambda whole: whole[:100], "cannot be read as a MATLAB file"),
+        (lambda whole: whole[: len(whole) // 2], "cannot be read as a MATLAB file"),
+        (lambda whole: whole[:300], "cannot be read as a MATLAB file"),
+        (lambda whole: changed(whole, 184, 127), "cannot be read .*: reading it ended scipy's process"),
+    ],
+)
+def test_damaged_svhn_files_are_reported_by_name(tmp_path, damage, message):
+    """Changed at byte 184, the type of the numbers, a file ends the process in which scipy reads it."""
+    path = tmp_path / "test_32x32.mat"
+    scipy.io.savemat(path, svhn_content())
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=rf"test_32x32.mat {message}"):
+        read_svhn(path)
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, "text", np.array(["a", {}], dtype=object), np.ones((3, 2)) * 1j])
+def test_svhn_files_of_something_else_than_numbers_are_refused(tmp_path, value):
+    path = tmp_path / "test_32x32.mat"
+    scipy.io.savemat(path, {**svhn_content(), "X": value})
+    with pytest.raises(ValueError, match=r"test_32x32.mat (cannot be read as a MATLAB file|must have an array X)"):
+        read_svhn(path)
+
+
+def test_a_compressed_svhn_file_is_read(tmp_path):
     path = tmp_path / "test_32x32.mat"
     scipy.io.savemat(path, svhn_content(), do_compression=True)
-    whole = path.read_bytes()
-    for content in (b"", b"<html>", whole[:100], whole[: len(whole) // 2], whole[:300] + b"\0" * (len(whole) - 300)):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"test_32x32.mat (cannot be read as a MATLAB file|must have)"):
-            read_svhn(path)
+    images, labels = read_svhn(path)
+    np.testing.assert_array_equal(images, svhn_content()["X"].transpose(3, 2, 0, 1))
+    np.testing.assert_array_equal(labels, svhn_content()["y"].ravel() % 10)
 
 
 # -- annotators --------------------------------------------------------------------------------------------------------
@@ -230,7 +258,7 @@ def test_cifar10_h_needs_both_parts(folder):
     (folder / "cifar10h").mkdir()
     np.save(folder / "cifar10h" / "cifar10h-counts.npy", annotations())
     write_cifar(folder / "cifar-10-batches-bin", ["data_batch_1"])
-    with pytest.raises(ValueError, match=r"cifar-10-batches-bin must hold the test batch.*but test_batch.bin is not"):
+    with pytest.raises(ValueError, match=r"cifar-10-batches-bin must hold the test batch.*test_batch.bin is missing"):
         datasets.load("cifar10-h")
 
 
@@ -253,13 +281,13 @@ def test_fmnist_h(folder):
     ("counts", "message"),
     [
         (annotations()[:, :9], r"must have 10 columns, but its shape is \(20, 9\)"),
-        (annotations() / 50, "must hold whole counts from 0 on, .* row 0 is .* not the shares"),
-        (-annotations(), "must hold whole counts"),
+        (annotations() / 50, "must hold whole numbers from 0 on, .* row 0 is .* not the shares"),
+        (-annotations(), "must hold whole numbers"),
         (
             np.where(np.arange(20)[:, None] == 3, 0, annotations()),
-            "must hold .* some in every row, but row 3 is",
+            "must hold .* a positive sum in every row, but row 3 is",
         ),
-        (np.where(np.arange(20)[:, None] == 3, np.nan, annotations()), "must hold whole counts .* row 3"),
+        (np.where(np.arange(20)[:, None] == 3, np.nan, annotations()), "must hold whole numbers .* row 3"),
         (np.zeros((0, 10)), "must have 10 columns"),
         (annotations()[:19], "must have one row per image of the test part, but it has 19 rows and there are 20"),
         (np.roll(annotations(), 1, axis=0), r"must belong to the images of the test part, in their order, .* 0%"),

@@ -56,7 +56,7 @@ def test_every_name_is_described():
         assert description.table_name.lower() == name
         assert all((description.summary, description.source, description.licence))
         assert description.network == ("cnn" if name in ("svhn", "cifar10", "cifar10-h") else "mlp")
-        assert all(file.address.startswith("http") for file in description.files)
+        assert all(file.address.startswith("https://") for file in description.files)
         special = name in ("digits", "cifar10-h", "fmnist-h")
         assert (description.sizes == datasets.Sizes()) != special
         assert (description.batch_size, description.learning_rate) == ((64, 1e-3) if name == "digits" else (1024, 1e-4))
@@ -97,7 +97,9 @@ def test_a_data_set_of_ones_own(folder, own_entries):
     assert datasets.describe("mine").summary == "Rows of mine."
     assert datasets.describe("mine").network is None
     assert datasets.reader("mine") is read_mine
-    with pytest.raises(DataMissing, match=r"mine/rows.csv is wanted.*published at https://example.org/rows.csv"):
+    with pytest.raises(
+        DataMissing, match=r"mine/rows.csv is needed.*Get it from https://example.org/rows.csv and put it there"
+    ):
         datasets.load("mine")
     (folder / "mine").mkdir()
     (folder / "mine" / "rows.csv").write_text("0,1.5\n1,2.5\n2,3.5\n")
@@ -131,7 +133,7 @@ def test_sizes_of_ones_own(own_entries):
         ({"y": np.zeros(9, dtype=int)}, r"y of 'mine' must have one entry per row of X, .* \(9,\) and X has 10 rows"),
         ({"confidence": np.zeros((10, 1))}, r"confidence of 'mine' must have one entry per row"),
         ({"y": np.zeros(10, dtype=int)}, r"y of 'mine' must hold positives \(1\) and negatives \(0\), .* \[0\]"),
-        ({"favored": np.ones(10, dtype=bool)}, "favored of 'mine' must be True or False, and True for positives only"),
+        ({"favored": np.ones(10, dtype=bool)}, "favored of 'mine' must be True or False, and True only for positives"),
         ({"favored": np.zeros(10)}, "favored of 'mine' must be True or False"),
     ],
 )
@@ -151,7 +153,7 @@ def test_a_missing_file_says_where_it_comes_from_and_what_is_similar(folder):
     with pytest.raises(DataMissing) as caught:
         datasets.load("diabetes")
     message = str(caught.value)
-    assert "the file brfss/LLCP2015XPT.zip is wanted" in message
+    assert "the file brfss/LLCP2015XPT.zip is needed" in message
     assert str(folder / "brfss" / "LLCP2015XPT.zip") in message
     assert "https://www.cdc.gov/brfss/annual_data/2015/files/LLCP2015XPT.zip" in message
     assert "UNSKEW_DATA is set, so nothing is downloaded" in message
@@ -164,7 +166,9 @@ def test_where_files_are_looked_up(tmp_path, monkeypatch):
     monkeypatch.delenv("UNSKEW_DATA")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert datasets.data_home() == tmp_path / "unskew"
-    with pytest.raises(DataMissing, match="brfss2015_joined.csv is wanted, .* it cannot be downloaded as it is"):
+    with pytest.raises(
+        DataMissing, match="brfss2015_joined.csv is needed, .* it is not published as a file that could be"
+    ):
         datasets.load("blood-2015")
 
 
@@ -197,7 +201,7 @@ def test_the_command_tells_each_file(mnist_folder):
 def test_the_command_writes_json(mnist_folder):
     told = json.loads(run("--json", "mnist", "svhn"))
     assert [(each["name"], each["present"]) for each in told] == [("mnist", True), ("svhn", False)]
-    assert told[1]["files"][0]["address"] == "http://ufldl.stanford.edu/housenumbers/train_32x32.mat"
+    assert told[1]["files"][0]["address"] == "https://ufldl.stanford.edu/housenumbers/train_32x32.mat"
 
 
 def test_an_unknown_name_is_refused_in_one_line_and_nothing_heavy_is_loaded(tmp_path):

@@ -4,9 +4,9 @@ from importlib import import_module
 
 from unskew.data.records import Sizes
 from unskew.datasets import toy
-from unskew.datasets._groups import by_class, by_distance, favored_by_distance
+from unskew.datasets._files import PublishedFile, data_home
+from unskew.datasets._raw_data import by_class, by_distance, favored_by_distance
 from unskew.datasets._registry import Description, FileDescription, dataset, describe, fetch, load, names, reader
-from unskew.datasets._source import PublishedFile, data_home
 
 __all__ = [
     "Description",
@@ -26,6 +26,6 @@ __all__ = [
     "toy",
 ]
 
-# Loading a module adds its data sets; `names` keeps this order.
-for _module in ("images", "brfss", "human", "brfss2015"):
+# Loading a module adds its data sets.
+for _module in ("_images", "_brfss", "_brfss2015"):
     import_module(f"{__name__}.{_module}")

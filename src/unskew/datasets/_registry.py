@@ -1,35 +1,20 @@
-"""Data sets by name: a function that reads files, and what there is to know before it runs."""
+"""Data sets by name: a function that reads files, and what is known before it runs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from unskew.data.records import RawData, Sizes
-from unskew.datasets._source import PublishedFile, data_home, find, provide
+from unskew.datasets._files import PublishedFile, data_home, find, provide
 from unskew.errors import DataMissing, closest_name
 
 Loader = TypeVar("Loader", bound=Callable[..., RawData])
 
 BATCH_SIZE, LEARNING_RATE = 1024, 1e-4
 """The paper's (App. E.3)."""
-
-
-@dataclass(frozen=True)
-class _Entry:
-    name: str
-    table_name: str
-    network: str | None
-    source: str
-    licence: str
-    files: tuple[PublishedFile, ...]
-    stand_in: str | None
-    sizes: Sizes
-    batch_size: int
-    learning_rate: float
-    read: Callable[..., RawData]
 
 
 @dataclass(frozen=True)
@@ -44,7 +29,7 @@ class FileDescription:
     address : str
         Where it is published.
     checksum : str or None
-        None where its authors publish none.
+        None where it is not known.
     """
 
     path: str
@@ -55,7 +40,7 @@ class FileDescription:
 
 @dataclass(frozen=True)
 class Description:
-    """What there is to know of a data set before it is loaded.
+    """What is known about a data set before it is loaded.
 
     Attributes
     ----------
@@ -67,9 +52,9 @@ class Description:
         Kind of network that experiments train on it; None where the shape of its features decides.
     source, licence : str
     files : tuple of FileDescription
-        Empty for a data set that needs none.
+        Empty for a data set that needs no files.
     stand_in : str or None
-        Name of a similar data set that may be shown, under its own name, where this one is missing.
+        Name of a similar data set that may be used, under its own name, where this one is missing.
     sizes : Sizes
         Instances of each part that an experiment draws from it.
     batch_size : int
@@ -95,6 +80,12 @@ class Description:
         return all(file.present for file in self.files)
 
 
+class _Entry(NamedTuple):
+    about: Description  # without its files: which of them exist is looked up when someone wants to know
+    files: tuple[PublishedFile, ...]
+    read: Callable[..., RawData]
+
+
 _entries: dict[str, _Entry] = {}
 
 
@@ -111,11 +102,11 @@ def dataset(
     batch_size: int = BATCH_SIZE,
     learning_rate: float = LEARNING_RATE,
 ) -> Callable[[Loader], Loader]:
-    """Add a data set; a decorator of the function that reads it.
+    """Add a data set: a decorator of the function that reads it.
 
     The function gets the paths of `files`, in their order, and returns a `RawData`; the first line of its docstring is
-    the summary. From then on `names`, `load`, `fetch` and `describe` in this process know it. A name can be taken once,
-    except by the same function of a module that is loaded again.
+    the summary. From then on `names`, `load`, `fetch` and `describe` know the data set in this process. A name can be
+    taken only once, except by the same function of a module that is loaded again.
 
     Parameters
     ----------
@@ -126,9 +117,9 @@ def dataset(
         Kind of network that experiments train on it: "mlp", "cnn", "linear" or "kernel". By default "cnn" for images
         (n x channels x height x width), else "mlp".
     source, licence : str
-        Where it comes from and on what terms.
+        Where it comes from, and its terms of use.
     files : tuple of PublishedFile
-        What it is read from.
+        The files that it is read from.
     stand_in : str, optional
         Name of a similar data set for those who do not have the files.
     sizes : Sizes, optional
@@ -136,39 +127,43 @@ def dataset(
         18,000 negatives.
     batch_size : int
     learning_rate : float
-        How experiments train on it; by default as the paper does. Where the training part is smaller than a batch, an
-        epoch is one step, and the paper's 200 epochs are too few: take a smaller batch, and a higher rate.
+        How experiments train on it; by default as in the paper. Where the training part is smaller than a batch, an
+        epoch is one step, and the paper's 200 epochs are too few: use a smaller batch and a higher rate.
     """
     if sizes is not None and not isinstance(sizes, Sizes):
         raise TypeError(f"sizes of {name!r} must be a Sizes(train=..., validation=..., ...), but it is {sizes!r}.")
 
     def add(read: Loader) -> Loader:
         taken = _entries.get(name)
-        if taken is not None and (taken.read.__module__, taken.read.__qualname__) != (
-            read.__module__,
-            read.__qualname__,
-        ):
-            raise ValueError(f"the name {name!r} is taken by the data set {taken.table_name}. Choose another.")
-        _entries[name] = _Entry(
-            name,
-            table_name or name,
-            network,
-            source,
-            licence,
-            tuple(files),
-            stand_in,
-            sizes or Sizes(),
-            batch_size,
-            learning_rate,
-            read,
+        if taken is not None and _origin(taken.read) != _origin(read):
+            raise ValueError(
+                f"the name {name!r} is taken by the data set {taken.about.table_name}. Choose another name."
+            )
+        about = Description(
+            name=name,
+            table_name=table_name or name,
+            summary=(read.__doc__ or "").strip().partition("\n")[0],
+            network=network,
+            source=source,
+            licence=licence,
+            files=(),
+            stand_in=stand_in,
+            sizes=sizes or Sizes(),
+            batch_size=batch_size,
+            learning_rate=learning_rate,
         )
+        _entries[name] = _Entry(about, tuple(files), read)
         return read
 
     return add
 
 
+def _origin(read: Callable[..., RawData]) -> tuple[str, str]:
+    return read.__module__, read.__qualname__
+
+
 def names() -> tuple[str, ...]:
-    """Names that `load` knows.
+    """Names of all data sets.
 
     Examples
     --------
@@ -181,8 +176,8 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> RawData:
     """Features `X`, true class `y` (0/1), original `classes`, and which instances labelers favor.
 
-    Files are looked up in the folder that `UNSKEW_DATA` names. Without it they are looked up in the user's cache
-    folder, and downloaded there if they are missing.
+    Files are looked up in the folder that `UNSKEW_DATA` names. If it is not set, they are looked up in the user's cache
+    folder, and downloaded into it if they are missing.
 
     Examples
     --------
@@ -200,32 +195,19 @@ def fetch(name: str) -> tuple[Path, ...]:
     try:
         return tuple(provide(file) for file in entry.files)
     except DataMissing as error:
-        if entry.stand_in is None:
+        if entry.about.stand_in is None:
             raise
-        raise DataMissing(f"{error} A similar data set is {entry.stand_in!r}.") from error
+        raise DataMissing(f"{error} A similar data set is {entry.about.stand_in!r}.") from error
 
 
 def describe(name: str) -> Description:
-    """What there is to know of a data set without loading it: source, licence, files, which of them are there."""
+    """What is known about a data set without loading it: source, licence, files, and which of them exist."""
     entry = _entry(name)
-    summary = (entry.read.__doc__ or "").strip().partition("\n")[0]
-    return Description(
-        name=entry.name,
-        table_name=entry.table_name,
-        summary=summary,
-        network=entry.network,
-        source=entry.source,
-        licence=entry.licence,
-        files=tuple(_describe_file(file) for file in entry.files),
-        stand_in=entry.stand_in,
-        sizes=entry.sizes,
-        batch_size=entry.batch_size,
-        learning_rate=entry.learning_rate,
-    )
+    return replace(entry.about, files=tuple(_describe_file(file) for file in entry.files))
 
 
 def reader(name: str) -> Callable[..., RawData]:
-    """The function that reads a data set from its files, as it was registered."""
+    """The registered function that reads a data set from its files."""
     return _entry(name).read
 
 
@@ -241,7 +223,7 @@ def _entry(name: str) -> _Entry:
 
 
 def _check(raw: RawData, name: str) -> None:
-    """Say what a reader, perhaps a user's own, got wrong before an experiment stumbles over it."""
+    """Check what a reader, perhaps a user's own, returned, before an experiment fails because of it."""
     if not isinstance(raw, RawData):
         raise TypeError(f"the reader of {name!r} must return a RawData, but it returned {type(raw).__name__}.")
     n = len(raw.X)
@@ -250,14 +232,12 @@ def _check(raw: RawData, name: str) -> None:
         if values is not None and np.shape(values) != (n,):
             raise ValueError(
                 f"{part} of {name!r} must have one entry per row of X, but its shape is {np.shape(values)} and X has "
-                f"{n} rows. Mend its reader or its files."
+                f"{n} rows. Correct its reader or its files."
             )
     if set(np.unique(raw.y)) != {0, 1}:
         raise ValueError(
-            f"y of {name!r} must hold positives (1) and negatives (0), but it holds {np.unique(raw.y)[:5]}. Mend its "
-            "reader, or use files that have both."
+            f"y of {name!r} must hold positives (1) and negatives (0), but it holds {np.unique(raw.y)[:5]}. Correct "
+            "its reader, or use files that have both."
         )
     if raw.favored.dtype != np.bool_ or (raw.favored & (raw.y == 0)).any():
-        raise ValueError(
-            f"favored of {name!r} must be True or False, and True for positives only, but it is not. Mend its reader."
-        )
+        raise ValueError(f"favored of {name!r} must be True or False, and True only for positives. Correct its reader.")

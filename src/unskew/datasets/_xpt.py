@@ -1,7 +1,6 @@
-"""Columns of a SAS transport file (version 5), by which the CDC publishes its surveys.
+"""Columns of a SAS transport file (version 5), in which the CDC publishes its surveys (SAS technical paper TS-140).
 
-pandas would read all of its hundreds of columns to keep thirty, and take many times the memory; the format is small.
-See SAS technical paper TS-140.
+pandas would read hundreds of columns to keep thirty, with many times the memory; the format is small.
 """
 
 import zipfile
@@ -41,7 +40,7 @@ def read_xpt(path: Path, columns: Collection[str]) -> dict[str, np.ndarray]:
         width = max(each.position + each.length for each in variables)
         blocks = [[_column(rows, each) for each in wanted] for rows in _row_blocks(file, width, path)]
     if not blocks:
-        raise ValueError(f"{path} must have rows behind its header, but it has none. Get it again.")
+        raise ValueError(f"{path} must have rows after its header, but it has none. Get it again.")
     joined = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     return {each.name: values for each, values in zip(wanted, joined, strict=True)}
 
@@ -54,7 +53,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            # The CDC's own archives have a space behind the name.
+            # The CDC's own archives have a space after the name.
             members = [name for name in archive.namelist() if name.strip().lower().endswith(".xpt")]
             if len(members) != 1:
                 raise ValueError(
@@ -63,7 +62,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             with archive.open(members[0]) as file:
                 yield file
     except (zipfile.BadZipFile, EOFError, zlib.error, OSError, RuntimeError) as error:
-        raise ValueError(f"{path} is no whole zip archive: {error}. Get it again.") from error
+        raise ValueError(f"{path} must be a complete zip archive, but it is not: {error}. Get it again.") from error
 
 
 def _read_header(file: IO[bytes], path: Path) -> list[_Variable]:
@@ -71,7 +70,7 @@ def _read_header(file: IO[bytes], path: Path) -> list[_Variable]:
     cards = [file.read(_CARD) for _ in range(8)]
     if not (cards[0].startswith(_HEADER) and cards[3].startswith(_MEMBER) and cards[7].startswith(_VARIABLES)):
         raise ValueError(
-            f"{path} is no SAS transport file of version 5: it begins with {cards[0][:48]!r}. Get it again."
+            f"{path} must be a SAS transport file of version 5, but it begins with {cards[0][:48]!r}. Get it again."
         )
     try:
         size, count = int(cards[3][74:78]), int(cards[7][54:58])
@@ -79,7 +78,7 @@ def _read_header(file: IO[bytes], path: Path) -> list[_Variable]:
         raise ValueError(f"{path} has a damaged header: {error}. Get it again.") from error
     described = file.read(-(-count * size // _CARD) * _CARD)
     if not count or size < 88 or len(described) < count * size or not file.read(_CARD).startswith(_ROWS):
-        raise ValueError(f"{path} must describe its {count} columns before its rows, but it stops. Get it again.")
+        raise ValueError(f"{path} must describe its {count} columns before its rows, but it does not. Get it again.")
     variables = [_variable(described[start : start + size]) for start in range(0, count * size, size)]
     if any(each.length < 1 or (each.is_number and not 2 <= each.length <= 8) for each in variables):
         raise ValueError(f"{path} must have numbers of 2 to 8 bytes, but its header says otherwise. Get it again.")

@@ -1,4 +1,4 @@
-"""A law whose every quantity is known in closed form: the truth that tests and examples compare with.
+"""A distribution with every quantity known in closed form: the truth that tests and examples compare with.
 
 Positives come from two Gaussian groups in the plane, negatives from one. Labelers prefer one group: the propensity
 rises along the second axis, from "hard" positives to "easy" ones.
@@ -98,7 +98,7 @@ class ToyLaw:
 
 @dataclass(frozen=True)
 class ToyDraw:
-    """A sample of the law, with everything that is known of each instance.
+    """A sample of the law, with everything that is known about each instance.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Diabetes and Blood: four years of the CDC's telephone survey (BRFSS), by the recipe of the TableShift benchmark.
 
-Where a code means that the answer is missing, it becomes a category of its own; rows are dropped only for a missing
-number. Numbers are standardized over the whole data set, the year is not: it is counted from 2015.
+A code for a missing answer becomes a category of its own; rows are dropped only for a missing number. Numbers are
+standardized over the whole data set, except the year, which is counted from 2015.
 
 References
 ----------
@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from unskew.data.records import RawData
-from unskew.datasets._columns import encode
-from unskew.datasets._groups import by_distance
+from unskew.datasets._files import PublishedFile
+from unskew.datasets._raw_data import by_distance, encode
 from unskew.datasets._registry import dataset
-from unskew.datasets._source import PublishedFile
 from unskew.datasets._xpt import read_xpt
 
 _MISSING, _NOT_ASKED = -1, -2
@@ -27,7 +26,7 @@ _UNKNOWN_DRINKS = 99_900
 _NO_DAYS = 88
 _FIRST_HIGH_RISK_AGE = 7  # the group of 50 to 54 years
 
-# Questions by the names that they had in the years of the survey.
+# Questions, and the names that they had in the years of the survey.
 _NAMES: dict[str, Sequence[str]] = {
     "HIGH_BLOOD_PRESS": ("_RFHYPE5", "_RFHYPE6"),
     "DIABETES": ("DIABETE3", "DIABETE4"),
@@ -119,7 +118,7 @@ _REFUSED = {
     "INCOME": (77, 99),
 }
 
-BRFSS_FILES = tuple(
+_BRFSS_FILES = tuple(
     PublishedFile(
         f"brfss/LLCP{year}XPT.zip",
         f"https://www.cdc.gov/brfss/annual_data/{year}/files/LLCP{year}XPT.zip",
@@ -139,14 +138,14 @@ Answers = dict[str, np.ndarray]
     network="mlp",
     source=_SOURCE,
     licence=_LICENCE,
-    files=BRFSS_FILES,
+    files=_BRFSS_FILES,
     stand_in="diabetes-2015",
 )
 def load_diabetes(*paths: Path) -> RawData:
     """BRFSS of four years, 142 columns; who was told to have diabetes is positive."""
     names = {*_DIABETES_NUMBERS, *_DIABETES_CODES, "DIABETES", "IYEAR", "PRACE1"}
     answers = _join([_read_year(path, names) for path in paths])
-    # Race is TableShift's domain and no feature, but rows without it are dropped all the same.
+    # Race is TableShift's domain and not a feature, but rows without it are dropped all the same.
     answers = _keep(answers, _known(answers, (*_DIABETES_NUMBERS, "DIABETES", "IYEAR", "PRACE1")), "diabetes")
     X = _encode(answers, _DIABETES_NUMBERS, _DIABETES_CODES)
     return by_distance(X, (answers["DIABETES"] == 1).astype(int))
@@ -158,7 +157,7 @@ def load_diabetes(*paths: Path) -> RawData:
     network="mlp",
     source=_SOURCE,
     licence=_LICENCE,
-    files=BRFSS_FILES,
+    files=_BRFSS_FILES,
     stand_in="blood-2015",
 )
 def load_blood(*paths: Path) -> RawData:
@@ -181,8 +180,8 @@ def _read_year(path: Path, names: set[str]) -> Answers:
         present = [columns[alias] for alias in _NAMES[name] if alias in columns]
         if not present:
             raise ValueError(
-                f"{path} must have a column {' or '.join(_NAMES[name])}, but it has none. Get the file of 2015, 2017, "
-                "2019 or 2021 again."
+                f"{path} must have a column {' or '.join(_NAMES[name])}, but it does not. Get the file of 2015, "
+                "2017, 2019 or 2021 again."
             )
         answers[name] = _as_numbers(present[0], name, path)
     if "CHOL_CHK_PAST_5_YEARS" in names:
@@ -193,13 +192,13 @@ def _read_year(path: Path, names: set[str]) -> Answers:
 
 
 def _as_numbers(column: np.ndarray, name: str, path: Path) -> np.ndarray:
-    """The year of the interview is a text in the survey."""
+    """The column as numbers: the year of the interview is a text in the survey."""
     if column.dtype.kind != "S":
         return column
     try:
         return np.where(column == b"", b"nan", column).astype(np.float64)
     except ValueError as error:
-        raise ValueError(f"{path} must have numbers in {name}, but: {error}. Get it again.") from error
+        raise ValueError(f"{path} must have numbers in {name}, but it has not: {error}. Get it again.") from error
 
 
 def _join(years: list[Answers]) -> Answers:
@@ -217,7 +216,8 @@ def _known(answers: Answers, numbers: Sequence[str]) -> np.ndarray:
 def _keep(answers: Answers, kept: np.ndarray, target: str) -> Answers:
     if not kept.any():
         raise ValueError(
-            f"of {len(kept)} respondents none has all that is needed to know of {target}. Check the files."
+            f"some respondents must have all answers that are needed for {target}, but none of {len(kept)} has. Check "
+            "the files."
         )
     return {name: values[kept] for name, values in answers.items()}
 
@@ -233,7 +233,7 @@ def _encode(answers: Answers, numbers: Sequence[str], codes: dict[str, Sequence[
 
 
 def _category(values: np.ndarray, name: str, codes: Sequence[int]) -> np.ndarray:
-    """Codes with one of their own for what is missing."""
+    """Codes, with one of its own for a missing answer."""
     if _NOT_ASKED in codes:
         return np.where(np.isnan(values), _NOT_ASKED, values)
     if _MISSING in codes:

@@ -6,11 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from unskew.data.records import RawData
-from unskew.datasets._columns import encode
-from unskew.datasets._csv import read_csv
-from unskew.datasets._groups import by_distance
+from unskew.datasets._files import PublishedFile
+from unskew.datasets._raw_data import by_distance, encode, read_csv
 from unskew.datasets._registry import dataset
-from unskew.datasets._source import PublishedFile
 
 _YES_NO = (0, 1)
 _CODES: dict[str, Sequence[int]] = {
@@ -45,7 +43,7 @@ _CODES: dict[str, Sequence[int]] = {
 _NUMBERS = ("BMI", "MentHlth", "PhysHlth")
 _FIRST_HIGH_RISK_AGE = 7  # the group of 50 to 54 years
 
-JOINED_FILE = PublishedFile(
+_JOINED_FILE = PublishedFile(
     "brfss/brfss2015_joined.csv",
     "https://archive.ics.uci.edu/dataset/891/cdc+diabetes+health+indicators (its rows, with nine more answers of the "
     "same respondents from https://www.cdc.gov/brfss/annual_data/annual_2015.html; see docs/datasets.md)",
@@ -55,7 +53,7 @@ _SOURCE = "CDC, BRFSS 2015, by way of UCI data set 891"
 
 
 @dataset(
-    "diabetes-2015", table_name="Diabetes-2015", network="mlp", source=_SOURCE, licence="CC0", files=(JOINED_FILE,)
+    "diabetes-2015", table_name="Diabetes-2015", network="mlp", source=_SOURCE, licence="CC0", files=(_JOINED_FILE,)
 )
 def load_diabetes_2015(path: Path) -> RawData:
     """BRFSS 2015, 99 columns; who has diabetes is positive. Stands in for Diabetes."""
@@ -65,7 +63,7 @@ def load_diabetes_2015(path: Path) -> RawData:
     return by_distance(X, _target(answers, "Diabetes_binary", path))
 
 
-@dataset("blood-2015", table_name="Blood-2015", network="mlp", source=_SOURCE, licence="CC0", files=(JOINED_FILE,))
+@dataset("blood-2015", table_name="Blood-2015", network="mlp", source=_SOURCE, licence="CC0", files=(_JOINED_FILE,))
 def load_blood_2015(path: Path) -> RawData:
     """BRFSS 2015 from the age of 50 on, 88 columns; who has high blood pressure is positive. Stands in for Blood."""
     answers = _read_answers(path)
@@ -73,7 +71,7 @@ def load_blood_2015(path: Path) -> RawData:
     if not high_risk.any():
         raise ValueError(f"{path} must have respondents in age group {_FIRST_HIGH_RISK_AGE} or above, but it has none.")
     answers = {name: column[high_risk] for name, column in answers.items()}
-    # As in the survey that this stands in for, body mass is no feature here.
+    # As in the data set that this stands in for, body mass is not a feature.
     codes = {name: known for name, known in _CODES.items() if name not in ("HighBP", "BMI5CAT")}
     codes["Age"] = [code for code in _CODES["Age"] if code >= _FIRST_HIGH_RISK_AGE]
     X = encode(answers, scaled=_NUMBERS[1:], codes=codes, source=str(path))
@@ -87,7 +85,7 @@ def _target(answers: dict[str, np.ndarray], name: str, path: Path) -> np.ndarray
 
 
 def _read_answers(path: Path) -> dict[str, np.ndarray]:
-    """Columns of the file by name, without those that are no features."""
+    """Columns of the file that are used, by name."""
     with path.open(encoding="utf-8", errors="replace") as file:
         header = [name.strip().strip('"') for name in file.readline().split(",")]
     wanted = [*_CODES, *_NUMBERS]
@@ -99,7 +97,9 @@ def _read_answers(path: Path) -> dict[str, np.ndarray]:
     try:
         columns = read_csv(path, np.float32, skiprows=1, usecols=[header.index(name) for name in wanted])
     except ValueError as error:
-        raise ValueError(f"{path} must hold numbers, {len(header)} in a row, but: {error}. Get it again.") from error
+        raise ValueError(
+            f"{path} must hold {len(header)} numbers in each row, but it does not: {error}. Get it again."
+        ) from error
     if not np.isfinite(columns).all() or not len(columns):
         raise ValueError(f"{path} must hold rows of finite numbers, but it does not. Get it again.")
     return dict(zip(wanted, columns.T, strict=True))
