@@ -39,21 +39,10 @@ _NAMES: dict[str, Sequence[str]] = {
     "VEG_ONCE_PER_DAY": ("_VEGLT1", "_VEGLT1A"),
     "SEX": ("SEX", "SEXVAR"),
     "MEDCOST": ("MEDCOST", "MEDCOST1"),
-    "BMI5": ("_BMI5",),
-    "BMI5CAT": ("_BMI5CAT",),
-    "MICHD": ("_MICHD",),
-    "RFBING5": ("_RFBING5",),
-    "TOTINDA": ("_TOTINDA",),
-    "STATE": ("_STATE",),
-    "PRACE1": ("_PRACE1",),
-    "AGEG5YR": ("_AGEG5YR",),
-    **{
-        name: (name,)
-        for name in (
-            *("SMOKE100", "SMOKDAY2", "CVDSTRK3", "MARITAL", "CHECKUP1", "EDUCA", "PHYSHLTH", "MENTHLTH", "IYEAR"),
-            *("EMPLOY1", "CHCSCNCR", "CHCOCNCR"),
-        )
-    },
+    **{name: (f"_{name}",) for name in ("BMI5", "BMI5CAT", "MICHD", "RFBING5", "TOTINDA", "STATE")},
+    **{name: (f"_{name}",) for name in ("PRACE1", "AGEG5YR")},
+    **{name: (name,) for name in ("SMOKE100", "SMOKDAY2", "CVDSTRK3", "MARITAL", "CHECKUP1", "EDUCA")},
+    **{name: (name,) for name in ("PHYSHLTH", "MENTHLTH", "IYEAR", "EMPLOY1", "CHCSCNCR", "CHCOCNCR")},
 }
 
 # Codes that mean that a number is not known.
@@ -81,10 +70,7 @@ _DIABETES_CODES: dict[str, Sequence[int]] = {
     "SMOKDAY2": _SMOKES_NOW,
     "CVDSTRK3": _YES_NO,
     "MICHD": _YES_NO,
-    "FRUIT_ONCE_PER_DAY": _YES_NO,
-    "VEG_ONCE_PER_DAY": _YES_NO,
-    "RFBING5": _YES_NO,
-    "TOTINDA": _YES_NO,
+    **dict.fromkeys(("FRUIT_ONCE_PER_DAY", "VEG_ONCE_PER_DAY", "RFBING5", "TOTINDA"), _YES_NO),
     "INCOME": (*range(1, 12), _MISSING),
     "MARITAL": (*range(1, 7), _MISSING),
     "CHECKUP1": (1, 2, 3, 4, 8, _MISSING),
@@ -95,11 +81,7 @@ _DIABETES_CODES: dict[str, Sequence[int]] = {
 }
 _BLOOD_NUMBERS = ("AGEG5YR", "DRNK_PER_WEEK", "DIABETES", "POVERTY", "PRACE1", "SEX")
 _BLOOD_CODES: dict[str, Sequence[int]] = {
-    "FRUIT_ONCE_PER_DAY": _YES_NO,
-    "VEG_ONCE_PER_DAY": _YES_NO,
-    "RFBING5": _YES_NO,
-    "TOTINDA": _YES_NO,
-    "SMOKE100": _YES_NO,
+    **dict.fromkeys(("FRUIT_ONCE_PER_DAY", "VEG_ONCE_PER_DAY", "RFBING5", "TOTINDA", "SMOKE100"), _YES_NO),
     "SMOKDAY2": _SMOKES_NOW,
     "CHCSCNCR": _YES_NO,
     "CHCOCNCR": _YES_NO,
@@ -109,12 +91,7 @@ _BLOOD_CODES: dict[str, Sequence[int]] = {
 }
 # "Don't know" and "refused", where they count as a missing answer.
 _REFUSED = {
-    "SMOKE100": (7, 9),
-    "CVDSTRK3": (7, 9),
-    "CHECKUP1": (7, 9),
-    "MEDCOST": (7, 9),
-    "CHCSCNCR": (7, 9),
-    "CHCOCNCR": (7, 9),
+    **dict.fromkeys(("SMOKE100", "CVDSTRK3", "CHECKUP1", "MEDCOST", "CHCSCNCR", "CHCOCNCR"), (7, 9)),
     "INCOME": (77, 99),
 }
 

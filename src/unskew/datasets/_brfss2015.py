@@ -7,24 +7,14 @@ import numpy as np
 
 from unskew.data.records import RawData
 from unskew.datasets._files import PublishedFile
-from unskew.datasets._raw_data import by_distance, encode, read_csv
+from unskew.datasets._raw_data import by_distance, check_codes, encode, read_csv
 from unskew.datasets._registry import dataset
 
 _YES_NO = (0, 1)
 _CODES: dict[str, Sequence[int]] = {
-    "Diabetes_binary": _YES_NO,
-    "HighBP": _YES_NO,
-    "HighChol": _YES_NO,
-    "CholCheck": _YES_NO,
-    "Smoker": _YES_NO,
-    "Stroke": _YES_NO,
-    "HeartDiseaseorAttack": _YES_NO,
-    "PhysActivity": _YES_NO,
-    "Fruits": _YES_NO,
-    "Veggies": _YES_NO,
-    "HvyAlcoholConsump": _YES_NO,
-    "AnyHealthcare": _YES_NO,
-    "NoDocbcCost": _YES_NO,
+    **dict.fromkeys(("Diabetes_binary", "HighBP", "HighChol", "CholCheck", "Smoker", "Stroke"), _YES_NO),
+    **dict.fromkeys(("HeartDiseaseorAttack", "PhysActivity", "Fruits", "Veggies", "HvyAlcoholConsump"), _YES_NO),
+    **dict.fromkeys(("AnyHealthcare", "NoDocbcCost"), _YES_NO),
     "GenHlth": range(1, 6),
     "DiffWalk": _YES_NO,
     "Sex": _YES_NO,
@@ -59,8 +49,9 @@ def load_diabetes_2015(path: Path) -> RawData:
     """BRFSS 2015, 99 columns; who has diabetes is positive. Stands in for Diabetes."""
     answers = _read_answers(path)
     codes = {name: known for name, known in _CODES.items() if name != "Diabetes_binary"}
+    check_codes(answers["Diabetes_binary"], "Diabetes_binary", _YES_NO, str(path))
     X = encode(answers, scaled=_NUMBERS, codes=codes, source=str(path))
-    return by_distance(X, _target(answers, "Diabetes_binary", path))
+    return by_distance(X, answers["Diabetes_binary"])
 
 
 @dataset("blood-2015", table_name="Blood-2015", network="mlp", source=_SOURCE, licence="CC0", files=(_JOINED_FILE,))
@@ -74,14 +65,9 @@ def load_blood_2015(path: Path) -> RawData:
     # As in the data set that this stands in for, body mass is not a feature.
     codes = {name: known for name, known in _CODES.items() if name not in ("HighBP", "BMI5CAT")}
     codes["Age"] = [code for code in _CODES["Age"] if code >= _FIRST_HIGH_RISK_AGE]
+    check_codes(answers["HighBP"], "HighBP", _YES_NO, str(path))
     X = encode(answers, scaled=_NUMBERS[1:], codes=codes, source=str(path))
-    return by_distance(X, _target(answers, "HighBP", path))
-
-
-def _target(answers: dict[str, np.ndarray], name: str, path: Path) -> np.ndarray:
-    if not np.isin(answers[name], _YES_NO).all():
-        raise ValueError(f"{path} must have 0 or 1 in {name}, but it has {np.unique(answers[name])[:5]}. Get it again.")
-    return answers[name].astype(int)
+    return by_distance(X, answers["HighBP"])
 
 
 def _read_answers(path: Path) -> dict[str, np.ndarray]:

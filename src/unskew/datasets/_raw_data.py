@@ -77,7 +77,7 @@ def encode(
     for name in unscaled:
         next(columns)[:] = answers[name]
     for name, known in codes.items():
-        _check_codes(answers[name], name, known, source)
+        check_codes(answers[name], name, known, source)
         for code in known:
             next(columns)[:] = answers[name] == code
     return X
@@ -89,7 +89,8 @@ def _standardized(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / (values.std() or 1.0))
 
 
-def _check_codes(values: np.ndarray, name: str, known: Sequence[int], source: str) -> None:
+def check_codes(values: np.ndarray, name: str, known: Sequence[int], source: str) -> None:
+    """Refuse a question with a code that is not known."""
     unknown = ~np.isin(values, list(known))
     if unknown.any():
         row = int(np.argmax(unknown))

@@ -24,7 +24,7 @@ from unskew.rankers import Ranker, make
 from unskew.scenario import draw_split
 from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, NoisyLabeling, noisy
 
-LENDER = "ntc"
+_LENDER = "ntc"
 """The method whose network is the labeling probability of all others."""
 
 
@@ -41,7 +41,7 @@ class Draw:
         raw, about = _load(setting.dataset, reader(setting.dataset)), describe(setting.dataset)
         self.setting = setting
         self.training: dict[str, Any] = {
-            "network": about.network or network_for(raw),
+            "network": about.network or ("cnn" if raw.X.ndim == 4 else "mlp"),  # the paper's (App. E.3)
             "batch_size": about.batch_size,
             "learning_rate": about.learning_rate,
         }
@@ -77,35 +77,29 @@ class Draw:
 
     def _fitted(self, setting: Setting, split: Split) -> tuple[Ranker, float, float]:
         """The fitted method, its seconds, and those of the labeling network that was lent to it."""
-        if setting.method == LENDER and not setting.labeling_noise:
+        if setting.method == _LENDER and not setting.labeling_noise:
             return *self.lender, 0.0
         ranker = self._make(setting.method)
         if not ranker.uses_labeling:
             return ranker, _fit(ranker, split), 0.0
         lender, labeling_seconds = self.lender
-        ranker.set_params(labeling=_noisy_labeling(lender, setting), clip=setting.clip)
+        labeling: Ranker | NoisyLabeling = lender
+        if setting.labeling_noise:
+            rng = _generator(setting, _LABELING_NOISE)
+            labeling = NoisyLabeling(lender.labeling_, setting.labeling_noise, rng)
+        ranker.set_params(labeling=labeling, clip=setting.clip)
         return ranker, _fit(ranker, split), labeling_seconds
 
     @cached_property
     def lender(self) -> tuple[Ranker, float]:
         """The fitted method whose network estimates the labeling probability for all, and its seconds."""
-        ranker = self._make(LENDER)
+        ranker = self._make(_LENDER)
         return ranker, _fit(ranker, self.split)
 
     def _make(self, method: str) -> Ranker:
         seed = int(_generator(self.setting, _TRAINING).randint(2**31 - 1))
-        return make(
-            method,
-            **self.training,
-            max_epochs=self.setting.max_epochs,
-            prior=self.setting.prior,
-            random_state=seed,
-        )
-
-
-def network_for(raw: RawData) -> str:
-    """The paper's network for this kind of data (App. E.3), for a data set that does not name one."""
-    return "cnn" if raw.X.ndim == 4 else "mlp"
+        training = {**self.training, "max_epochs": self.setting.max_epochs}
+        return make(method, **training, prior=self.setting.prior, random_state=seed)
 
 
 def _fit(ranker: Ranker, split: Split) -> float:
@@ -135,12 +129,6 @@ def _changed_part(part: Labeled, setting: Setting, rng: np.random.RandomState) -
     if setting.confidence_noise:
         confidence = noisy(confidence, setting.confidence_noise, rng)
     return replace(part, confidence=confidence)
-
-
-def _noisy_labeling(lender: Ranker, setting: Setting) -> Any:
-    if not setting.labeling_noise:
-        return lender
-    return NoisyLabeling(lender.labeling_, setting.labeling_noise, _generator(setting, _LABELING_NOISE))
 
 
 _DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)

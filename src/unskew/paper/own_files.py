@@ -13,7 +13,7 @@ from typing import Any
 
 from unskew.datasets import reader
 
-DIGESTS = {"method": "method_file", "dataset": "dataset_file"}
+_DIGESTS = {"method": "method_file", "dataset": "dataset_file"}
 """Fields of a row that keep a digest, by what the digest is of."""
 
 _digests: dict[str, str] = {}
@@ -62,7 +62,7 @@ def _run_file(path: Path, content: bytes, name: str) -> tuple[str, ...]:
 
 def row_digests(row: dict[str, Any]) -> dict[str, str]:
     """Digests that a row of this method and data set keeps: those of files of the user's own."""
-    found = {field: digest_of(what, row[what]) for what, field in DIGESTS.items()}
+    found = {field: digest_of(what, row[what]) for what, field in _DIGESTS.items()}
     return {field: digest for field, digest in found.items() if digest is not None}
 
 
@@ -72,9 +72,9 @@ def current_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     The version of a file that was not imported is that of the last row of its method or data set.
     """
     rows = list(rows)
-    last = {(what, row[what]): row.get(field) for row in rows for what, field in DIGESTS.items()}
+    last = {(what, row[what]): row.get(field) for row in rows for what, field in _DIGESTS.items()}
     wanted = {key: digest_of(*key, unknown=digest) for key, digest in last.items()}
-    return [row for row in rows if all(row.get(field) == wanted[what, row[what]] for what, field in DIGESTS.items())]
+    return [row for row in rows if all(row.get(field) == wanted[what, row[what]] for what, field in _DIGESTS.items())]
 
 
 def digest_of(what: str, name: str, *, unknown: str | None = None) -> str | None:

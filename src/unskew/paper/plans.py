@@ -134,8 +134,8 @@ class Plan:
         """One setting, with a variant's changes."""
         # Rounded, so that at one prior it equals the label frequency of the main experiments, and runs are shared.
         label_freq = self.label_freq if self.fixed_share is None else round(self.fixed_share / prior, 12)
-        fields = {**self.base, **changes, "max_epochs": self.max_epochs}
-        return Setting(dataset, method, prior, label_freq, seed, **fields)
+        changed = {**self.base, **changes, "max_epochs": self.max_epochs}
+        return Setting(dataset, method, prior, label_freq, seed, **changed)
 
     def _columns(self) -> list[tuple[str, dict[str, float]]]:
         changes = [{name: value} for name, values in self.variants.items() for value in values]
@@ -168,6 +168,16 @@ class Plan:
 
 
 _BY_PRIOR = "Average test AUC by prior"
+_BY_POWER = Plan(
+    "transform-power",
+    "Average test AUC with confidence transformed by r^k",
+    "Sec. 5.3 and App. F.7, first figure",
+    "curve",
+    methods=("conf-auc", "pconf"),
+    variants={"power": POWERS},
+    extra=("no-conf",),
+    axis="power",
+)
 
 PLANS: dict[str, Plan] = {
     plan.name: plan
@@ -219,26 +229,13 @@ PLANS: dict[str, Plan] = {
             fixed_share=FIXED_SHARE,
             axis="prior",
         ),
-        Plan(
-            "transform-power",
-            "Average test AUC with confidence transformed by r^k",
-            "Sec. 5.3 and App. F.7, first figure",
-            "curve",
-            methods=("conf-auc", "pconf"),
-            variants={"power": POWERS},
-            extra=("no-conf",),
-            axis="power",
-        ),
-        Plan(
-            "transform-odds",
-            "Average test AUC with confidence transformed by r^k / (r^k + (1 - r)^k)",
-            "App. F.7, second figure",
-            "curve",
-            methods=("conf-auc", "pconf"),
-            variants={"power": POWERS},
-            extra=("no-conf",),
+        _BY_POWER,
+        replace(
+            _BY_POWER,
+            name="transform-odds",
+            title="Average test AUC with confidence transformed by r^k / (r^k + (1 - r)^k)",
+            source="App. F.7, second figure",
             base={"transform": "odds"},
-            axis="power",
         ),
         Plan(
             "weights",

@@ -14,21 +14,10 @@ from unskew.paper.runner import PlanOutcome, Say, run_plan
 
 @dataclass(frozen=True)
 class Request:
-    """Which part of a plan to run; what is None or empty is as in the plan.
+    """Which part of a plan to run, in how many processes (`jobs`), and the folder of its rows and tables.
 
-    Attributes
-    ----------
-    plan : str
-    datasets, methods : sequences of str
-    priors : sequence of float
-    seeds, epochs : int or None
-        Number of seeds, from the first on, and of epochs at most.
-    jobs : int
-        Processes.
-    folder : Path
-        Where rows and tables go.
-    imports : sequence of Path
-        Python files that register methods or data sets. Without `methods`, theirs are added to the plan's.
+    What is None or empty is as in the plan. `seeds` counts from the first one, `epochs` is a maximum. `imports` are
+    Python files that register methods or data sets; without `methods`, their methods are added to the plan's.
     """
 
     plan: str
@@ -53,10 +42,13 @@ def reproduce(request: Request, say: Say) -> tuple[Plan, PlanOutcome]:
 
 def wanted_plan(request: Request, say: Say) -> Plan:
     """The plan of a request, checked, on data sets whose files exist."""
+    from unskew.rankers import method_card
+
     imported = import_files(request.imports)
     plan = plan_named(request.plan)
     _check_numbers(request)
-    _check_methods(request.methods)
+    for name in request.methods:
+        method_card(name)  # raises if it does not exist
     datasets = request.datasets or plan.datasets
     present = [_present_dataset(name, say, may_be_missing=not request.datasets) for name in datasets]
     found = list(dict.fromkeys(name for name in present if name is not None))
@@ -94,14 +86,13 @@ def plan_named(name: str) -> Plan:
 
 def plans_table() -> Table:
     """All plans with their sizes."""
-    header = ("plan", "in the paper", "what", "data sets", "runs", "draws")
-    rows = []
+    lines = []
     for plan in PLANS.values():
         settings = plan.settings()
-        draws = len({setting.split for setting in settings})
-        title = (plan.name, plan.source, plan.title, ", ".join(plan.datasets))
-        rows.append((*title, str(len(settings)), str(draws)))
-    return Table(header, tuple(rows))
+        draws = {setting.split for setting in settings}
+        names = ", ".join(plan.datasets)
+        lines.append((plan.name, plan.source, plan.title, names, str(len(settings)), str(len(draws))))
+    return Table(("plan", "in the paper", "what", "data sets", "runs", "draws"), tuple(lines))
 
 
 def _check_numbers(request: Request) -> None:
@@ -112,13 +103,6 @@ def _check_numbers(request: Request) -> None:
     for prior in request.priors:
         if not 0 < prior < 1:
             raise ValueError(f"--prior must lie between 0 and 1, but it is {prior:g}.")
-
-
-def _check_methods(names: Sequence[str]) -> None:
-    from unskew.rankers import method_card
-
-    for name in names:
-        method_card(name)
 
 
 def _present_dataset(name: str, say: Say, *, may_be_missing: bool) -> str | None:

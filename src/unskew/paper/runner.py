@@ -56,13 +56,13 @@ def run_plan(
     folder : Path
         Where the rows are kept, see `Store`.
     jobs : int
-        Processes, one thread each.
+        Number of processes.
     imports : sequence of Path
-        Python files that register methods or data sets of the user's own; each process imports them.
+        Python files that register methods or data sets; each process imports them.
     verbose : bool
         Show a progress bar, on a terminal.
     say : callable
-        Called before the runs begin, with messages for the user: how many runs there are, what is left out.
+        Gets messages for the user before the runs begin: how many there are, what is left out.
     """
     import_files(imports)
     settings = _with_labels(plan.settings(), say)
@@ -119,7 +119,7 @@ def _run_groups(
     groups: list[list[Setting]], store: Store, jobs: int, imports: tuple[Path, ...], step: Step
 ) -> list[str]:
     if jobs == 1 or len(groups) < 2:
-        with one_thread():
+        with _one_thread():
 
             def keep(row: Row) -> None:
                 store.append(row)
@@ -163,13 +163,11 @@ def _run_in_processes(
     groups: list[list[Setting]], store: Store, jobs: int, imports: tuple[Path, ...], step: Step
 ) -> list[str]:
     context = get_context("spawn")
-    stop, count = context.Event(), _LineCounter(store.path)
+    stop = context.Event()
     pool = ProcessPoolExecutor(min(jobs, len(groups)), context, _start_worker, (os.getpid(), stop, imports))
     try:
         futures = [pool.submit(_work, group, store) for group in groups]
-        for _ in _wait_for(futures):
-            for _ in range(count.new_lines()):
-                step()
+        _wait_for(futures, store, step)
         return [message for future in futures for message in future.result()]
     except BrokenProcessPool:
         raise MemoryError(
@@ -183,31 +181,15 @@ def _run_in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _wait_for(futures: list["Future[list[str]]"]) -> Iterator[None]:
-    """Yield from time to time until all are done or one has raised."""
-    pending = set(futures)
+def _wait_for(futures: list["Future[list[str]]"], store: Store, step: Step) -> None:
+    """Wait until all are done or one has raised, and meanwhile advance the progress bar by each new row."""
+    pending, seen = set(futures), store.count()
     while pending:
         done, pending = wait(pending, _POLL_SECONDS, FIRST_COMPLETED)
         for future in done:
             future.result()
-        yield
-
-
-class _LineCounter:
-    """Counts lines that are added to a file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.place = path.stat().st_size if path.exists() else 0
-
-    def new_lines(self) -> int:
-        if not self.path.exists():
-            return 0
-        with self.path.open("rb") as file:
-            file.seek(self.place)
-            added = file.read()
-        self.place += len(added)
-        return added.count(b"\n")
+        before, seen = seen, store.count()
+        step(n=seen - before)
 
 
 _parent = 0
@@ -234,12 +216,12 @@ def _work(group: list[Setting], store: Store) -> list[str]:
             os._exit(1)
         store.append(row)
 
-    with one_thread():
+    with _one_thread():
         return _run_group(group, keep)
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def _one_thread() -> Iterator[None]:
     """Let torch and numpy use one thread: several would add up sums in another order."""
     import torch
     from threadpoolctl import threadpool_limits

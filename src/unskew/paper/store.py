@@ -33,6 +33,10 @@ class Store:
         """Last row of each setting that has one; rows of files that were edited since do not count."""
         return {Setting.of_row(row): row for row in current_rows(self.rows())}
 
+    def count(self) -> int:
+        """Number of rows on disk."""
+        return _content(self.path).count(b"\n")
+
     def append(self, row: Row) -> None:
         """Add a row; when this returns it is on disk."""
         line = json.dumps(row, allow_nan=False) + "\n"

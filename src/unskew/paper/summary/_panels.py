@@ -25,15 +25,8 @@ BOUND = 10.0
 """The paper says that most weights are below this."""
 _AXES = {"prior": "π", "power": "k"}
 _WEIGHT_HEADER = (
-    "Data",
-    "prior",
-    "runs",
-    "labeled",
-    "smallest",
-    "median",
-    "largest",
-    f"below {BOUND:g}",
-    "effective sample size",
+    *("Data", "prior", "runs", "labeled", "smallest", "median", "largest"),
+    *(f"below {BOUND:g}", "effective sample size"),
 )
 
 

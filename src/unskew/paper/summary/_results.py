@@ -193,7 +193,10 @@ def on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
     for more than half of the columns and priors.
     """
     rows = list(rows)
-    candidates = _candidates(plan, sorted({row["dataset"] for row in rows}))
+    candidates = [*plan.datasets]
+    if not set(plan.datasets) <= set(HUMAN):  # annotated data sets have a table of their own
+        found = dict.fromkeys([*_known_datasets(plan), *sorted({row["dataset"] for row in rows})])
+        candidates = [name for name in found if name not in HUMAN]
     wide = replace(plan, datasets=tuple(candidates))
     runs, columns = Runs(wide, rows), columns_of(wide)
     filled = {name: sum(len({run[0] for run in runs.of(name, each)}) for each in columns) for name in candidates}
@@ -210,10 +213,9 @@ def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
     original = PLANS.get(plan.name, plan)
     methods = [*plan.methods, *_varied_methods(plan, rows, beside=original.extra)]
     beside = {*plan.extra, *(row["method"] for row in rows)} - {*methods}
-    known = [each for name in (*original.datasets, *SIX) for each in (name, *_stand_ins(name))]
     return replace(
         plan,
-        datasets=_in_order([*plan.datasets, *(row["dataset"] for row in rows)], known),
+        datasets=_in_order([*plan.datasets, *(row["dataset"] for row in rows)], _known_datasets(original)),
         methods=_in_order(methods, original.methods),
         extra=_in_order(beside, original.extra),
         priors=tuple(sorted({*plan.priors, *(row["prior"] for row in rows)})),
@@ -237,14 +239,8 @@ def _in_order(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(name for name in known if name in each_once), *each_once]))
 
 
-def _candidates(plan: Plan, found: list[str]) -> list[str]:
-    """The plan's data sets and their stand-ins first; annotated data sets have a table of their own."""
-    if set(plan.datasets) <= set(HUMAN):
-        return list(plan.datasets)
-    known = [*plan.datasets, *(name for name in SIX if name not in plan.datasets)]
-    ordered = dict.fromkeys([*(each for name in known for each in (name, *_stand_ins(name))), *found])
-    return [name for name in ordered if name not in HUMAN]
-
-
-def _stand_ins(name: str) -> list[str]:
-    return [own for own, of in STAND_INS.items() if of == name]
+def _known_datasets(plan: Plan) -> list[str]:
+    """The plan's data sets and the paper's six, each before the one that stands in for it."""
+    stand_ins = {of: own for own, of in STAND_INS.items()}
+    names = dict.fromkeys((*plan.datasets, *SIX))
+    return [each for name in names for each in (name, stand_ins.get(name)) if each is not None]
