@@ -252,6 +252,19 @@ def _as_numbers(values: np.ndarray, rows: np.ndarray, name: str, where: str, adv
     return numbers
 
 
+def count_rows(X: Any) -> int:
+    """Rows of an array, a sparse matrix, a frame or a list."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def part_of(X: Any, index: np.ndarray | list[int], axis: int = 0) -> Any:
+    """Rows (axis 0) or columns (axis 1) of an array, a sparse matrix, a frame; rows of a list."""
+    if not hasattr(X, "shape"):
+        return [X[each] for each in index]
+    where = index if axis == 0 else (slice(None), index)
+    return X.iloc[where] if hasattr(X, "iloc") else X[where]
+
+
 def plain_array(values: Any) -> Any:
     """Torch tensors of any kind as dense numpy arrays; everything else as it is."""
     torch = sys.modules.get("torch")  # whoever has a tensor has imported it

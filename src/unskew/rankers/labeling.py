@@ -39,6 +39,11 @@ def labeling_risk(batch: ScoredBatch) -> Tensor:
     return batch.alpha * labeled + (1 - batch.alpha) * unlabeled
 
 
+def can_be_labeling(value: Any) -> bool:
+    """Whether something is None, or has what a labeling model or the ranker that lends one has."""
+    return value is None or any(hasattr(value, each) for each in ("predict_proba", "density_ratio", "labeling_prob"))
+
+
 @dataclass(frozen=True)
 class _Unfitted:
     """A labeling model still to be fitted, on columns of these names: a classifier, or if None a network."""
