@@ -54,7 +54,7 @@ def changed(values, row, value):
         (np.ones(40, int), r"y must have unlabeled instances \(class 0\), but all are labeled \(n_samples=40\)"),
         (
             np.eye(40, dtype=int)[7],
-            r"at least two instances must be labeled \(class 1\), but only one of 40 is \(row 7\)",
+            r"needs at least two labeled instances \(class 1\), but only one of 40 is labeled \(row 7\)",
         ),
         (Y[:-1], r"inconsistent numbers of samples: \[40, 39\]"),
         (
@@ -267,7 +267,7 @@ def test_unfitted_use(tmp_path):
         ({"validation_fraction": 1.0}, r"validation_fraction .* above 0 and below 1"),
         (
             {"labeling": "ntc"},
-            r"labeling .* must be None, a classifier, a density ratio or a fitted ranker, but it is 'ntc'",
+            r"labeling .* must be None, a classifier .*, a density ratio or a fitted ranker, but it is 'ntc'",
         ),
         ({"device": "gpu9"}, r"device must be one that torch has here, but it is 'gpu9'"),
     ],
@@ -294,8 +294,8 @@ def test_nearly_right_names():
         ((X,), r"validation must be a tuple \(X, y, confidence\) or \(X, y\), but it is a tuple of 1"),
         (7, r"but it is a int"),
         ((X[:, :2], Y, R), "X has 2 features"),
-        ((X, Y[:5], R), r"X has 40 rows and y has shape \(5,\)"),
-        ((X, None, R), r"X has 40 rows and y has shape \(\)"),
+        ((X, Y[:5], R), r"y of validation must have one label per row, 40, but it has the shape \(5,\)"),
+        ((X, None, R), r"one label per row, 40, but it has the shape \(\)"),
         ((X, Y), r"validation must have confidence too"),
         ((X, np.zeros(40, int), R), "y must have labeled instances"),
         ((X, np.where(Y == 1, 1.0, np.nan), R), r"32 of 40 entries are missing \(first: nan at row 8\)"),

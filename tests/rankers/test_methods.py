@@ -377,7 +377,7 @@ def test_nnpu_offers_both_corrections(toy_data):
         for correction in ("absolute", "non-negative")
     )
     assert not np.array_equal(absolute.decision_function(toy_data.X), held.decision_function(toy_data.X))
-    with pytest.raises(ValueError, match=r"'correction' parameter.*Did you mean 'absolute'"):
+    with pytest.raises(ValueError, match=r"correction of NonNegativePU must be.*Did you mean 'absolute'"):
         fit("nnpu", toy_data, correction="absolut")
 
 

@@ -14,8 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from unskew._support.parameters import SEED, Rule, all_above, check_parameters, whole_number
-from unskew.data.validation import check_labels
-from unskew.errors import TooFewLabeled
+from unskew.data.validation import check_labels, require_two_of_each
 
 
 def ratio_from_odds(labeling_prob: np.ndarray, alpha: float) -> np.ndarray:
@@ -94,7 +93,7 @@ class ULSIF(BaseEstimator):
         features, y = check_X_y(X, y, dtype=np.float64, estimator=self)
         is_labeled = check_labels(y)
         labeled, unlabeled = features[is_labeled], features[~is_labeled]
-        _require_two_of_each(len(labeled), len(unlabeled))
+        require_two_of_each(is_labeled, "the density ratio")
         rng = check_random_state(self.random_state)
         n_centers = min(self.n_centers, len(labeled))
         centers = labeled[rng.choice(len(labeled), n_centers, replace=False)]
@@ -113,19 +112,6 @@ class ULSIF(BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(_kernel(cdist(X, self.centers_), self.width_) @ self.coef_)
-
-
-def _require_two_of_each(n_labeled: int, n_unlabeled: int) -> None:
-    """Refuse a single one, which would leave nothing for the other folds."""
-    if n_labeled < 2:
-        raise TooFewLabeled(
-            f"the density ratio needs at least two labeled instances, but there are {n_labeled}. Label more positives."
-        )
-    if n_unlabeled < 2:
-        raise ValueError(
-            f"the density ratio needs at least two unlabeled instances, but there are {n_unlabeled}. Add instances "
-            "whose class is unknown."
-        )
 
 
 def _kernel(distance: np.ndarray, width: float) -> np.ndarray:

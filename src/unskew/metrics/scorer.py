@@ -9,9 +9,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from unskew.data.validation import SCENARIOS, check_choice, check_labels, part_of, plain_array
+from unskew.data.validation import SCENARIOS, check_choice, check_labels, part_of, plain_array, require_two_of_each
 from unskew.learning.density_ratio import ratio_from_odds
-from unskew.metrics._sample import check_clip, require_two_of_each
+from unskew.metrics._sample import check_clip
 from unskew.metrics.crossval import out_of_fold_labeling
 from unskew.metrics.sar import sar_auc
 from unskew.objectives.weights import CLIP
@@ -44,7 +44,7 @@ class SarScorer:
                 "cross_val_score(..., params={'confidence': ...})."
             )
         labeled = check_labels(y)
-        require_two_of_each(labeled)
+        require_two_of_each(labeled, "an AUC without negatives")
         final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
         prob = self._labeling_prob(X, transformed, labeled, scenario)

@@ -39,7 +39,7 @@ from unskew.data.validation import (
     check_confidence,
     check_features,
     check_labels,
-    plain_array,
+    one_label_per_row,
     require_finite_scores,
     require_two_labeled,
 )
@@ -51,7 +51,7 @@ from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
 from unskew.rankers._prior import cut, label_freq_of, share_of_positives
 from unskew.rankers._state import model_file_of
-from unskew.rankers.labeling import LabelingNetwork, can_be_labeling, estimate_at, fit_labeling, labeling_logit_at
+from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -129,7 +129,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         "patience": whole_number(1) | NONE,
         "validation_fraction": above(0, 1),
         "scenario": one_of(*SCENARIOS),
-        "labeling": Rule("None, a classifier, a density ratio or a fitted ranker", can_be_labeling),
+        "labeling": Rule("None, a classifier with predict_proba, a density ratio or a fitted ranker", can_be_labeling),
         "crossfit": Rule("0", lambda value: whole_number(0).allows(value) and value == 0) | whole_number(2),
         "clip": above(0, 1),
         "prior": above(0, 1) | NONE,
@@ -281,15 +281,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
 
     def _trainer(self) -> Trainer:
-        return Trainer(
-            network=self.network,
-            max_epochs=self.max_epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            patience=self.patience,
-            device=self.device,
-            verbose=self.verbose,
-        )
+        shared = "network", "max_epochs", "batch_size", "learning_rate", "patience", "device", "verbose"
+        return Trainer(**{name: getattr(self, name) for name in shared})
 
     def _read(self, X: Any, y: Any, confidence: Any) -> PUData:
         features, labels = check_features(self, X, y, reset=True)
@@ -331,11 +324,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
             )
         X, y, confidence = validation if len(validation) == 3 else (*validation, None)
-        rows, labels = self._read_features(X), np.atleast_1d(np.asarray(plain_array(y)))
-        if labels.shape != (len(rows),):
-            raise ValueError(
-                f"validation must have one label per row, but X has {len(rows)} rows and y has shape {np.shape(y)}."
-            )
+        rows = self._read_features(X)
+        labels = one_label_per_row(y, len(rows), "y of validation")
         if with_confidence and confidence is None and "confidence" in self.needs:
             raise ValueError(
                 "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."
@@ -345,7 +335,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def _assemble(self, rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
         labeled = check_labels(labels)
-        require_two_labeled(labeled)
+        require_two_labeled(labeled, "learning to rank")
         return PUData(
             X=rows,
             labeled_rows=np.flatnonzero(labeled),
@@ -402,10 +392,8 @@ class LabelingRanker(Ranker):
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Nothing is left to learn beyond the labeling model."""
-        # A classifier or the folds of a cross-fit have no one history.
-        self.history_, self.best_epoch_ = [], 0
-        if isinstance(self.labeling_, LabelingNetwork):
-            self.history_, self.best_epoch_ = self.labeling_.history, self.labeling_.best_epoch
+        model = as_model(self.labeling_)
+        self.history_, self.best_epoch_ = list(model.history), model.best_epoch
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return self.to_score(labeling_logit_at(self.labeling_, X, rows))
+        return self.to_score(as_model(self.labeling_).logit_at(X, rows))

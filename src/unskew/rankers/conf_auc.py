@@ -97,9 +97,8 @@ class ConfidenceAUC(RiskRanker):
 
     def weigh(self, data: PUData) -> PUData:
         """Weights r / u."""
-        assert data.labeling_prob is not None
         confidence = np.ones(data.n_labeled) if data.confidence is None else data.confidence
-        return replace(data, weight=inverse_labeling_weight(confidence, data.labeling_prob, self.clip))
+        return replace(data, weight=inverse_labeling_weight(confidence, data.divisor, self.clip))
 
     def risk(self, batch: ScoredBatch) -> Tensor:
         """Weighted AUC risk."""

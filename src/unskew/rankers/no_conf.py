@@ -65,8 +65,7 @@ class UnconfidentAUC(RiskRanker):
 
     def weigh(self, data: PUData) -> PUData:
         """Weights 1 / u."""
-        assert data.labeling_prob is not None
-        return replace(data, weight=inverse_labeling_weight(np.ones(data.n_labeled), data.labeling_prob, self.clip))
+        return replace(data, weight=inverse_labeling_weight(np.ones(data.n_labeled), data.divisor, self.clip))
 
     def risk(self, batch: ScoredBatch) -> Tensor:
         """Weighted AUC risk."""
