@@ -31,8 +31,9 @@ from unskew.data.rows import as_rows
 from unskew.learning import trainer as training
 from unskew.learning._convnet import ConvNet, ConvNetPullback
 from unskew.learning._perceptron import Perceptron
+from unskew.learning.batches import Batches
 from unskew.learning.networks import HIDDEN, build_network
-from unskew.learning.trainer import Adam, AutogradPullback, Batches, Pullback, new_generator, new_pullback
+from unskew.learning.trainer import Adam, AutogradPullback, Pullback, new_generator, new_pullback
 from unskew.objectives.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import weighted_auc_risk

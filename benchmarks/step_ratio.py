@@ -19,8 +19,9 @@ import torch
 from measure import in_own_process, seconds
 from rows import Row, Rows, add_out, save_rows, with_other_processors
 from unskew.data.rows import as_rows
+from unskew.learning.batches import Batches
 from unskew.learning.networks import HIDDEN, build_network
-from unskew.learning.trainer import Adam, Batches, new_generator, new_pullback, run_epoch
+from unskew.learning.trainer import Adam, new_generator, new_pullback, run_epoch
 from unskew.objectives.pairs import SlopesOf
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import weighted_auc_risk

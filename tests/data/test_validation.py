@@ -54,7 +54,7 @@ def changed(values, row, value):
         (np.ones(40, int), r"y must have unlabeled instances \(class 0\), but all are labeled \(n_samples=40\)"),
         (
             np.eye(40, dtype=int)[7],
-            r"at least two instances must be labeled \(class 1\), but only one of 40 is \(row 7\)",
+            r"needs at least two labeled instances \(class 1\), but only one of 40 is labeled \(row 7\)",
         ),
         (Y[:-1], r"inconsistent numbers of samples: \[40, 39\]"),
         (
@@ -256,16 +256,19 @@ def test_unfitted_use(tmp_path):
     [
         (
             {"network": "mpl"},
-            r"The 'network' parameter of ConfidenceAUC must be .* Got 'mpl' instead\. Did you mean 'mlp'\?",
+            r"network of ConfidenceAUC must be one of .* or a function, but it is 'mpl'\. Did you mean 'mlp'\?",
         ),
-        ({"scenario": "one_sample"}, r"Got 'one_sample' instead\. Did you mean 'one-sample'\?"),
+        ({"scenario": "one_sample"}, r"but it is 'one_sample'\. Did you mean 'one-sample'\?"),
         ({"surrogate": "sigmod"}, r"Did you mean 'sigmoid'\?"),
-        ({"max_epochs": 0}, r"'max_epochs' parameter of ConfidenceAUC must be an int in the range \[1, inf\)"),
-        ({"learning_rate": -1.0}, r"'learning_rate' parameter .* must be a float in the range \(0.0, inf\)"),
-        ({"clip": 2}, r"'clip' parameter .* must be a float in the range \(0.0, 1.0\)"),
-        ({"crossfit": 1}, r"'crossfit' parameter"),
-        ({"validation_fraction": 1.0}, r"'validation_fraction' parameter"),
-        ({"labeling": "ntc"}, r"'labeling' parameter .* Got 'ntc' instead"),
+        ({"max_epochs": 0}, r"max_epochs of ConfidenceAUC must be a whole number of at least 1, but it is 0"),
+        ({"learning_rate": -1.0}, r"learning_rate .* must be a number above 0 and finite, but it is -1"),
+        ({"clip": 2}, r"clip .* must be a number above 0 and below 1, but it is 2"),
+        ({"crossfit": 1}, r"crossfit .* must be 0 or a whole number of at least 2"),
+        ({"validation_fraction": 1.0}, r"validation_fraction .* above 0 and below 1"),
+        (
+            {"labeling": "ntc"},
+            r"labeling .* must be None, a classifier .*, a density ratio or a fitted ranker, but it is 'ntc'",
+        ),
         ({"device": "gpu9"}, r"device must be one that torch has here, but it is 'gpu9'"),
     ],
 )
@@ -291,8 +294,8 @@ def test_nearly_right_names():
         ((X,), r"validation must be a tuple \(X, y, confidence\) or \(X, y\), but it is a tuple of 1"),
         (7, r"but it is a int"),
         ((X[:, :2], Y, R), "X has 2 features"),
-        ((X, Y[:5], R), r"X has 40 rows and y has shape \(5,\)"),
-        ((X, None, R), r"X has 40 rows and y has shape \(\)"),
+        ((X, Y[:5], R), r"y of validation must have one label per row, 40, but it has the shape \(5,\)"),
+        ((X, None, R), r"one label per row, 40, but it has the shape \(\)"),
         ((X, Y), r"validation must have confidence too"),
         ((X, np.zeros(40, int), R), "y must have labeled instances"),
         ((X, np.where(Y == 1, 1.0, np.nan), R), r"32 of 40 entries are missing \(first: nan at row 8\)"),

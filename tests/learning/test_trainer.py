@@ -9,8 +9,9 @@ from torch import nn
 
 from unskew.data.rows import as_rows
 from unskew.errors import TrainingDiverged
+from unskew.learning.batches import Batches, batch_sizes
 from unskew.learning.scoring import score_rows
-from unskew.learning.trainer import Batches, Trainer, batch_sizes
+from unskew.learning.trainer import Trainer
 from unskew.rankers.labeling import labeling_risk
 from unskew.records import PUData, ScoredBatch
 

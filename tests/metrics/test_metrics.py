@@ -114,7 +114,7 @@ def test_the_interval_with_a_known_prior_covers(scenario, interval):
 )
 def test_an_impossible_prior_is_refused(prior, scenario):
     y, score = np.repeat([1, 0], [3, 7]), np.arange(10.0)
-    with pytest.raises(ValueError, match="prior must be a number, .* but it is .*Leave it out"):
+    with pytest.raises(ValueError, match="prior must be .* but it is .*Leave it out"):
         sar_auc(y, score, np.full(10, 0.9), np.full(10, 0.5), scenario, prior=prior)
 
 
@@ -343,7 +343,7 @@ def test_an_impossible_prior_is_told_instead_of_an_auc(interval):
 
 
 def test_one_unlabeled_row_is_too_few():
-    with pytest.raises(ValueError, match="at least two unlabeled instances, but there is one"):
+    with pytest.raises(ValueError, match="at least two unlabeled instances .*only one of"):
         sar_auc([1, 1, 0], [3.0, 2, 1], [0.9, 0.8, 0.1], [0.5, 0.5, 2.0], "two-sample")
 
 

@@ -383,7 +383,7 @@ def test_a_prior_at_the_share_of_labels(tmp_path):
         arguments = ["fit", few, *COLUMNS, *ASIDE, "--epochs", 1, "--prior", prior, "--out", tmp_path / "m"]
         run = run_program(*arguments, cwd=tmp_path)
         assert run.returncode == code, run.stderr
-    assert "--prior must be at least the share of labeled rows, which are all positives, and that is 0.04" in run.stderr
+    assert "--prior must be at least the share of labeled instances, 0.04" in run.stderr
 
 
 # Wrong requests

@@ -18,11 +18,11 @@ from sklearn.preprocessing import StandardScaler
 import unskew
 from quick_fits import QUICK
 from unskew._support import modelfile
-from unskew.data.rows import as_rows
+from unskew.data.rows import _data_frame, as_rows
 from unskew.datasets import toy
 from unskew.errors import LabelingNotSavedWarning, ModelFileError, TooFewLabeled
 from unskew.learning.trainer import Trainer
-from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, _data_frame, fit_labeling
+from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, fit_labeling
 from unskew.records import PUData
 
 
@@ -314,7 +314,7 @@ def test_images_have_no_names():
 def test_what_cannot_estimate_is_refused(toy_data):
     from sklearn.svm import LinearSVC
 
-    with pytest.raises(ValueError, match="'labeling' parameter"):
+    with pytest.raises(ValueError, match="labeling of .* must be None, a classifier with predict_proba"):
         fit(toy_data, labeling=LinearSVC())
     with pytest.raises(ValueError, match="must have one, but this NonTraditional is not fitted"):
         fit(toy_data, labeling=unskew.make("ntc"))
@@ -357,4 +357,5 @@ def test_the_ratio_of_a_fold_goes_by_what_the_fold_was_fitted_on():
     _, crossfitted, _ = fit_labeling(
         DummyClassifier(), data, data, Trainer(), np.random.RandomState(0), crossfit=3, scenario="two-sample"
     )
-    np.testing.assert_allclose(crossfitted.labeling_prob, 1)
+    np.testing.assert_allclose(crossfitted.density_ratio, 1)
+    assert crossfitted.labeling_prob is None  # a ratio is not called a probability

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import unskew
-from quick_fits import PAPER_ORDER, fit
+from quick_fits import METHODS, fit
 from unskew.errors import ModelFileError
 from unskew.rankers import _registered
 
@@ -29,7 +29,7 @@ def test_the_example_of_a_new_method_runs_and_appears_in_the_comparison(monkeypa
     monkeypatch.setattr(sys, "argv", ["new_method.py", "--rows", "300", "--epochs", "2"])
     runpy.run_path(str(Path(__file__).parents[2] / "examples" / "new_method.py"), run_name="__main__")
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == [*PAPER_ORDER, "weighted-pu"]
+    assert [line.split()[0] for line in lines[1:]] == [*METHODS, "weighted-pu"]
     assert unskew.methods()[-1] == "weighted-pu"
     assert unskew.method_card("weighted-pu").assumption == "SAR"
     ranker = fit("weighted-pu", toy_data)
@@ -106,7 +106,7 @@ def test_what_cannot_be_registered_is_told():
         unskew.register(unskew.LabelingRanker)
     with pytest.raises(TypeError, match="takes a class derived from RiskRanker"):
         unskew.register(LogisticRegression)
-    assert unskew.methods() == tuple(PAPER_ORDER)
+    assert unskew.methods() == METHODS
 
 
 @pytest.mark.parametrize("old", ["_weigh", "_risk", "_to_score", "_learn"])

@@ -25,8 +25,8 @@ class PUData:
     labeled_rows, unlabeled_rows : int arrays of shape (n_labeled,) and (n_unlabeled,)
         Row numbers in X.
     confidence : float array of shape (n_labeled,) in [0, 1], or None where none was given
-    labeling_prob : float array of shape (n_labeled,), or None before it is estimated
-        Probability of being labeled; in the two-sample scenario the density ratio that takes its place.
+    labeling_prob, density_ratio : float arrays of shape (n_labeled,), or None
+        Probability of being labeled; in the two-sample scenario the density ratio of labeled to all instances instead.
     weight, unlabeled_weight : float arrays of shape (n_labeled,) and (n_unlabeled,), or None
         What the risk multiplies each instance with.
     sample_alpha : float or None
@@ -41,6 +41,14 @@ class PUData:
     weight: np.ndarray | None = None
     unlabeled_weight: np.ndarray | None = None
     sample_alpha: float | None = None
+    density_ratio: np.ndarray | None = None
+
+    @property
+    def divisor(self) -> np.ndarray:
+        """What the confidence is divided by for a weight: the labeling probability or the density ratio."""
+        estimate = self.labeling_prob if self.density_ratio is None else self.density_ratio
+        assert estimate is not None, "only methods with uses_labeling have it"
+        return estimate
 
     @property
     def n_labeled(self) -> int:

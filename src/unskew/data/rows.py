@@ -1,7 +1,9 @@
 """Features as something that hands out rows by number: the one view of X that training and scoring have."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -106,3 +108,30 @@ def as_rows(X: "np.ndarray | sparse.csr_matrix | sparse.csr_array | Rows") -> Ro
     if isinstance(X, Rows):
         return X
     return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
+
+
+def as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Any:
+    """Rows as scikit-learn takes them: two-dimensional, with the column names the classifier was fitted with."""
+    everything = slice(None) if rows is None else rows
+    if isinstance(X, SparseRows):
+        return sparse.csr_array(X.matrix[everything])
+    if not isinstance(X, DenseRows):
+        raise ValueError(
+            "a scikit-learn classifier as labeling model needs all features in memory, but X is read from "
+            f"{type(X).__name__} as needed. Pass labeling=None, or a smaller table as an array."
+        )
+    table = X.array[everything].reshape(-1, prod(X.shape))
+    if names is None:
+        return table
+    return _data_frame(table, list(names))
+
+
+def _data_frame(table: np.ndarray, names: list[str]) -> Any:
+    """A frame of the library that is there: where columns have names, they came in one."""
+    try:
+        import pandas as pd
+    except ImportError:
+        import polars as pl
+
+        return pl.DataFrame(table, schema=names)
+    return pd.DataFrame(table, columns=names)

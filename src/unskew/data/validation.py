@@ -76,10 +76,7 @@ def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
     if reset:
         estimator.n_features_in_ = len(names)
         estimator.feature_names_in_ = names
-        labels = np.asarray(plain_array(y))
-        if labels.shape != (len(X),):
-            raise ValueError(f"y must have one label per row, {len(X):,}, but it has the shape {labels.shape}.")
-        return X, labels
+        return X, one_label_per_row(y, len(X))
     expected = getattr(estimator, "feature_names_in_", None)
     if expected is not None and list(expected) != list(names):
         raise ValueError(
@@ -163,13 +160,43 @@ def _is_missing(value: object) -> bool:
     return absent or (isinstance(value, float | np.floating) and math.isnan(value))
 
 
-def require_two_labeled(labeled: np.ndarray) -> None:
+def require_two_labeled(labeled: np.ndarray, what: str) -> None:
     """Refuse a single labeled instance: nothing can be held out and no pair of labeled ones exists."""
     if labeled.sum() < 2:
         raise TooFewLabeled(
-            f"at least two instances must be labeled (class 1), but only one of {len(labeled)} is (row "
-            f"{int(np.flatnonzero(labeled)[0])}). Label more positives; five is a sensible least."
+            f"{what} needs at least two labeled instances (class 1), but only one of {len(labeled)} is labeled (row "
+            f"{int(np.flatnonzero(labeled)[0])}). Label more positives; aim for at least five."
         )
+
+
+def require_two_of_each(labeled: np.ndarray, what: str) -> None:
+    """Refuse a single labeled or a single unlabeled instance."""
+    require_two_labeled(labeled, what)
+    if (~labeled).sum() < 2:
+        raise ValueError(
+            f"{what} needs at least two unlabeled instances (class 0), but only one of {len(labeled)} is unlabeled "
+            f"(row {int(np.flatnonzero(~labeled)[0])}). Add instances whose class is unknown."
+        )
+
+
+def require_room_for_labeled(prior: float, labeled_share: float, advice: str, name: str = "prior") -> None:
+    """Refuse a prior below the share of labeled instances, which in the one-sample scenario are all positive."""
+    if prior < labeled_share:
+        raise ValueError(
+            f"{name} must be at least the share of labeled instances, {labeled_share:.4g}, because these are among the "
+            f"positives, but it is {prior:.4g}. {advice}"
+        )
+
+
+def one_label_per_row(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
+    """Labels as an array, of which there must be as many as rows."""
+    labels = np.asarray(plain_array(y))
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have one label per row, {n_rows:,}, but it has the shape {labels.shape}. Pass the labels of "
+            "the same rows in the same order."
+        )
+    return labels
 
 
 def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
@@ -250,6 +277,19 @@ def _as_numbers(values: np.ndarray, rows: np.ndarray, name: str, where: str, adv
                 f"{name} must be a number on every {where}, but it is {value!r} at row {rows[position]}. {advice}"
             ) from None
     return numbers
+
+
+def count_rows(X: Any) -> int:
+    """Rows of an array, a sparse matrix, a frame or a list."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def part_of(X: Any, index: np.ndarray | list[int], axis: int = 0) -> Any:
+    """Rows (axis 0) or columns (axis 1) of an array, a sparse matrix, a frame; rows of a list."""
+    if not hasattr(X, "shape"):
+        return [X[each] for each in index]
+    where = index if axis == 0 else (slice(None), index)
+    return X.iloc[where] if hasattr(X, "iloc") else X[where]
 
 
 def plain_array(values: Any) -> Any:

@@ -18,7 +18,13 @@ from torch import Generator, Tensor, nn
 REGISTER_WIDTH = 16
 """Floats in the widest vector register in use (AVX-512)."""
 
-before_relu = torch.ops.aten.threshold_backward.grad_input
+
+def _before_relu(grad: Tensor, output: Tensor, threshold: float, *, grad_input: Tensor) -> Tensor:
+    return torch.where(output > threshold, grad, grad.new_zeros(()), out=grad_input)
+
+
+# The operation has no public name: without it the one above does, which takes two walks through memory.
+before_relu: Any = getattr(getattr(torch.ops.aten, "threshold_backward", None), "grad_input", _before_relu)
 """``before_relu(grad, output, 0, grad_input=out)``: the gradient before a ReLU from that behind it."""
 
 

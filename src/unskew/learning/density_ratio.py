@@ -4,7 +4,6 @@ There the share of labeled instances is the collector's choice and says nothing,
 but the ratio can: from the odds of a probabilistic classifier, or directly by least squares (uLSIF).
 """
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,11 +11,10 @@ from scipy import linalg
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from unskew.data.validation import check_labels
-from unskew.errors import TooFewLabeled
+from unskew._support.parameters import SEED, Rule, all_above, check_parameters, whole_number
+from unskew.data.validation import check_labels, require_two_of_each
 
 
 def ratio_from_odds(labeling_prob: np.ndarray, alpha: float) -> np.ndarray:
@@ -66,12 +64,12 @@ class ULSIF(BaseEstimator):
     .. [1] T. Kanamori, S. Hido, M. Sugiyama. A least-squares approach to direct importance estimation. JMLR 10, 2009.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_centers": [Interval(Integral, 1, None, closed="left")],
-        "widths": ["array-like"],
-        "ridges": ["array-like"],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state"],
+    rules: ClassVar[dict[str, Rule]] = {
+        "n_centers": whole_number(1),
+        "widths": all_above(0),
+        "ridges": all_above(0),
+        "n_folds": whole_number(2),
+        "random_state": SEED,
     }
 
     def __init__(
@@ -90,12 +88,12 @@ class ULSIF(BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the ratio of labeled (y = 1) to unlabeled (y = 0) instances; if that fails, all stays as it was."""
-        self._validate_params()
-        widths, ridges = _positive_numbers("widths", self.widths), _positive_numbers("ridges", self.ridges)
+        check_parameters(self)
+        widths, ridges = (np.asarray(each, dtype=np.float64) for each in (self.widths, self.ridges))
         features, y = check_X_y(X, y, dtype=np.float64, estimator=self)
         is_labeled = check_labels(y)
         labeled, unlabeled = features[is_labeled], features[~is_labeled]
-        _require_two_of_each(len(labeled), len(unlabeled))
+        require_two_of_each(is_labeled, "the density ratio")
         rng = check_random_state(self.random_state)
         n_centers = min(self.n_centers, len(labeled))
         centers = labeled[rng.choice(len(labeled), n_centers, replace=False)]
@@ -114,32 +112,6 @@ class ULSIF(BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(_kernel(cdist(X, self.centers_), self.width_) @ self.coef_)
-
-
-def _positive_numbers(name: str, values: Any) -> np.ndarray:
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
-    if numbers.ndim != 1 or not len(numbers) or not ((numbers > 0) & np.isfinite(numbers)).all():
-        raise ValueError(
-            f"{name} must be one or more finite numbers above zero, but they are {values!r}. Pass a tuple of numbers; "
-            "the best one is chosen."
-        )
-    return numbers
-
-
-def _require_two_of_each(n_labeled: int, n_unlabeled: int) -> None:
-    """Refuse a single one, which would leave nothing for the other folds."""
-    if n_labeled < 2:
-        raise TooFewLabeled(
-            f"the density ratio needs at least two labeled instances, but there are {n_labeled}. Label more positives."
-        )
-    if n_unlabeled < 2:
-        raise ValueError(
-            f"the density ratio needs at least two unlabeled instances, but there are {n_unlabeled}. Add instances "
-            "whose class is unknown."
-        )
 
 
 def _kernel(distance: np.ndarray, width: float) -> np.ndarray:

@@ -109,10 +109,12 @@ def _is_safe_in_threads(network: nn.Module) -> bool:
     """Whether several threads may call the network at once, as far as we know."""
     has_openmp: bool = torch.backends.openmp.is_available()  # type: ignore[no-untyped-call]
     # Without OpenMP the number of threads cannot be set for each thread.
-    return has_openmp and all(
-        type(each) in SAFE_IN_THREADS and not each._forward_hooks and not each._forward_pre_hooks
-        for each in network.modules()
-    )
+    return has_openmp and all(type(each) in SAFE_IN_THREADS and not _has_hooks(each) for each in network.modules())
+
+
+def _has_hooks(module: nn.Module) -> bool:
+    """Whether someone's function is called along with the module; yes, where torch's private lists are not there."""
+    return any(getattr(module, name, True) for name in ("_forward_hooks", "_forward_pre_hooks"))
 
 
 def _work_in_threads(scoring: _Scoring, n_workers: int, n_threads: int) -> None:

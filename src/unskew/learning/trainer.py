@@ -1,30 +1,27 @@
 """The one training loop, ignorant of every method: Algorithm 1, lines 1 and 3 to 8."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Generator, Tensor, nn
+from torch.optim.adam import adam
 
 from unskew._support.progress import progress_bar
 from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.errors import TrainingDiverged
 from unskew.learning._convnet import ConvNet, ConvNetPullback
 from unskew.learning._perceptron import Perceptron, PerceptronPullback
+from unskew.learning.batches import Batches, float_tensor
 from unskew.learning.networks import NetworkChoice, build_network, own_randomness
 from unskew.learning.scoring import flat_scores, score_rows
 from unskew.objectives.pairs import SlopesOf
 
 Risk = Callable[[ScoredBatch], Tensor]
-BatchOf = Callable[[Tensor], ScoredBatch]
-"""What turns scores of rows into a batch for the risk."""
-
-DRAWN_AHEAD = 1 << 16
-"""Unlabeled instances, about, whose batches are drawn at once, be it for several epochs."""
 SAMPLE_ROWS = 500
 """Rows shown to a network when it is built (shape, kernel width)."""
 
@@ -176,31 +173,42 @@ class Adam:
         self.mean = [torch.zeros_like(each) for each in self.values]
         self.mean_square = [torch.zeros_like(each) for each in self.values]
         self.step = torch.zeros((), dtype=torch.float32, device=self.values[0].device)
-        self.learning_rate = learning_rate
+        self.settings: dict[str, Any] = {
+            **{"lr": learning_rate, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8},
+            **{"weight_decay": 0, "amsgrad": False, "maximize": False},
+        }
+        self.fused = fused_adam(str(self.step.device))
 
     def descend(self, gradients: list[Tensor]) -> None:
         """Follow the gradients by one step."""
-        self.step += 1
-        # The public way to this operation, torch.optim.adam.adam, first sorts and checks its arguments: 0.1 ms, more
-        # than the operation itself takes for the paper's network.
-        torch._fused_adam_(
-            self.values,
-            gradients,
-            self.mean,
-            self.mean_square,
-            [],
-            [self.step] * len(gradients),
-            lr=self.learning_rate,
-            beta1=0.9,
-            beta2=0.999,
-            weight_decay=0,
-            eps=1e-8,
-            amsgrad=False,
-            maximize=False,
-        )
+        state = self.values, gradients, self.mean, self.mean_square, list[Tensor]()
+        if self.fused is None:
+            adam(*state, [self.step.clone() for _ in gradients], foreach=True, **self.settings)
+            self.step += 1
+        else:
+            self.step += 1
+            self.fused(*state, [self.step] * len(gradients), **self.settings)
 
 
-def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: "Batches", generator: Generator) -> float:
+@cache
+def fused_adam(device: str) -> Callable[..., None] | None:
+    """Operation that computes a whole step of Adam, a private part of torch; None where it is not there as we know it.
+
+    The public way to it, `torch.optim.adam.adam`, first sorts and checks its arguments: 0.1 ms, more than the operation
+    itself takes for the paper's network.
+    """
+    operation: Callable[..., None] | None = getattr(torch, "_fused_adam_", None)
+    one = torch.zeros(1, device=device)
+    settings = {"lr": 0.1, "beta1": 0.9, "beta2": 0.9, "eps": 1e-8, "weight_decay": 0}
+    try:
+        assert operation is not None
+        operation([one], [one], [one], [one], [], [one[0] + 1], amsgrad=False, maximize=False, **settings)
+    except (AssertionError, TypeError, RuntimeError):
+        return None
+    return operation
+
+
+def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: Batches, generator: Generator) -> float:
     """One pass over the unlabeled instances (Algorithm 1, lines 4 to 7); returns the mean risk of its batches."""
     values: list[Tensor] = []
     gradients: list[Tensor] = []
@@ -215,109 +223,6 @@ def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: "Bat
         values.append(value)
     optimizer.descend(gradients)
     return float(torch.stack(values).mean())
-
-
-def batch_sizes(data: PUData, batch_size: int) -> tuple[int, int]:
-    """Labeled and unlabeled instances per batch, P and U, in the ratio of the data (Algorithm 1, line 1).
-
-    At least two labeled ones where there are two, so that those risks that have a term of their pairs have it in every
-    batch; at least one unlabeled; and never more than there are: an instance does not meet itself in a batch.
-
-    Examples
-    --------
-    >>> data = PUData(None, np.arange(100), np.arange(4900))
-    >>> batch_sizes(data, 1024)
-    (20, 1004)
-    """
-    labeled = min(max(2, round(batch_size * data.alpha)), batch_size - 1, data.n_labeled)
-    unlabeled = min(batch_size - labeled, data.n_unlabeled)
-    return labeled, unlabeled
-
-
-class Batches:
-    """Shuffled batches of one data set, drawn anew for every epoch.
-
-    An epoch walks the unlabeled instances once, in equal parts; the labeled ones are walked in shuffled passes, as
-    many as the epoch has steps for. No instance is twice in a batch.
-
-    Parameters
-    ----------
-    data : PUData
-    batch_size : int
-    device : str
-    n_epochs : int
-        How many are going to be asked for: so many may be drawn ahead.
-    """
-
-    def __init__(self, data: PUData, batch_size: int, device: str, n_epochs: int = 1) -> None:
-        self.X, self.alpha, self.device = data.X, data.alpha, device
-        self.n_labeled, n_unlabeled = batch_sizes(data, batch_size)
-        self.n_steps = math.ceil(data.n_unlabeled / n_unlabeled)
-        self.labeled_rows, self.unlabeled_rows = data.labeled_rows, data.unlabeled_rows
-        self.weight = _float_tensor(data.weight, device)
-        self.confidence = _float_tensor(data.confidence, device)
-        self.unlabeled_weight = _float_tensor(data.unlabeled_weight, device)
-        # One buffer for all batches: nothing that grows with the batch is allocated per step for the features. Equal
-        # parts differ by one at most, so that two views of it do for all batches.
-        full = self.n_labeled + math.ceil(data.n_unlabeled / self.n_steps)
-        buffer = torch.empty((full, *data.X.shape), dtype=torch.float32)
-        self.room = {n: (buffer[:n], buffer[:n].numpy()) for n in (full, full - 1)}
-        self.n_ahead = 1 if data.X.prepares_for_order else min(n_epochs, max(1, DRAWN_AHEAD // data.n_unlabeled))
-        self.drawn: list[list[tuple[np.ndarray, BatchOf]]] = []
-
-    def draw_epoch(self, generator: Generator) -> Iterator[tuple[Tensor, BatchOf]]:
-        """Rows of features, the labeled ones first, and what turns their scores into a batch for the risk."""
-        # All small work of some epochs is done at once: between the large products of the steps it takes several times
-        # as long, because these drive its code and data out of the processor's caches.
-        if not self.drawn:
-            self.drawn = [self._draw(generator) for _ in range(self.n_ahead)][::-1]
-        for rows, batch_of in self.drawn.pop():
-            batch, place = self.room[len(rows)]
-            self.X.take(rows, out=place)
-            yield batch if self.device == "cpu" else batch.to(self.device), batch_of
-
-    def _draw(self, generator: Generator) -> list[tuple[np.ndarray, BatchOf]]:
-        """The steps of one epoch: numbers of rows, and what makes a batch of their scores."""
-        labeled, unlabeled = self._labeled_by_step(generator), self._unlabeled_by_step(generator)
-        columns = zip(
-            _by_step(self.weight, labeled),
-            _by_step(self.confidence, labeled),
-            _by_step(self.unlabeled_weight, unlabeled),
-            strict=True,
-        )
-        return [
-            (np.concatenate((self.labeled_rows[some], self.unlabeled_rows[others])), partial(self._batch, *values))
-            for some, others, values in zip(labeled, unlabeled, columns, strict=True)
-        ]
-
-    def _unlabeled_by_step(self, generator: Generator) -> list[np.ndarray]:
-        """Which unlabeled instances each step gets: all of them once, in equal parts."""
-        order = self.X.shuffle(self.unlabeled_rows, generator).numpy()
-        # Inside a batch the order means nothing to a risk, and rows are fetched faster in the order in which they lie.
-        return [np.sort(part) for part in np.array_split(order, self.n_steps)]
-
-    def _labeled_by_step(self, generator: Generator) -> list[np.ndarray]:
-        """Which labeled instances each step gets, in as many shuffled passes as are needed."""
-        steps_per_pass = len(self.labeled_rows) // self.n_labeled
-        n_passes = math.ceil(self.n_steps / steps_per_pass)
-        passes = [
-            torch.randperm(len(self.labeled_rows), generator=generator)[: steps_per_pass * self.n_labeled]
-            for _ in range(n_passes)
-        ]
-        return np.split(torch.cat(passes)[: self.n_steps * self.n_labeled].numpy(), self.n_steps)
-
-    def _batch(
-        self, weight: Tensor | None, confidence: Tensor | None, unlabeled_weight: Tensor | None, score: Tensor
-    ) -> ScoredBatch:
-        labeled, unlabeled = torch.split_with_sizes(score, (self.n_labeled, len(score) - self.n_labeled))
-        return ScoredBatch(labeled, unlabeled, self.alpha, weight, confidence, unlabeled_weight)
-
-
-def _by_step(values: Tensor | None, steps: list[np.ndarray]) -> Sequence[Tensor | None]:
-    """Values at the instances of each step."""
-    if values is None:
-        return [None] * len(steps)
-    return torch.split(values[torch.from_numpy(np.concatenate(steps))], [len(each) for each in steps])
 
 
 class _Best:
@@ -341,9 +246,9 @@ def _whole_risk(network: nn.Module, risk: Risk, data: PUData, device: str) -> fl
             labeled=score[: data.n_labeled],
             unlabeled=score[data.n_labeled :],
             alpha=data.alpha,
-            weight=_float_tensor(data.weight, "cpu"),
-            confidence=_float_tensor(data.confidence, "cpu"),
-            unlabeled_weight=_float_tensor(data.unlabeled_weight, "cpu"),
+            weight=float_tensor(data.weight, "cpu"),
+            confidence=float_tensor(data.confidence, "cpu"),
+            unlabeled_weight=float_tensor(data.unlabeled_weight, "cpu"),
         )
         return float(risk(batch))
 
@@ -367,7 +272,3 @@ def _trainable(network: nn.Module) -> list[nn.Parameter]:
     if not parameters:
         raise ValueError("the network must have weights to train, but none of its parameters requires a gradient.")
     return parameters
-
-
-def _float_tensor(values: np.ndarray | None, device: str) -> Tensor | None:
-    return None if values is None else torch.from_numpy(values.astype(np.float32)).to(device)

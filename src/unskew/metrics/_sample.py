@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from unskew.data.validation import SCENARIOS, check_choice, check_confidence, check_labels, plain_array
-from unskew.errors import NoEstimateWarning, TooFewLabeled
+from unskew.data.validation import (
+    SCENARIOS,
+    check_choice,
+    check_confidence,
+    check_labels,
+    plain_array,
+    require_room_for_labeled,
+    require_two_of_each,
+)
+from unskew.errors import NoEstimateWarning
 from unskew.objectives.auc import share_above
 from unskew.objectives.weights import inverse_labeling_weight
 
@@ -47,7 +55,7 @@ def read_sample(
     check_consistent_length(y, score, labeling_prob)
     check_array(score, ensure_2d=False, input_name="score")
     labeled = check_labels(y)
-    require_two_of_each(labeled)
+    require_two_of_each(labeled, "an AUC without negatives")
     check_clip(clip)
     prob = labeling_prob[labeled].astype(np.float64)
     _require_possible(prob, np.flatnonzero(labeled), scenario, clip)
@@ -65,18 +73,14 @@ def read_sample(
 
 def _mean_weight_for(prior: Any, labeled: np.ndarray, one_sample: bool) -> float:
     """The mean weight that says the same as a known prior, which is checked."""
-    least = float(labeled.mean()) if one_sample else 0.0
-    if isinstance(prior, bool) or not isinstance(prior, Real) or not (0 < float(prior) < 1 and float(prior) >= least):
-        words = f"at least the share of labeled rows, {least:.4g}, and below 1" if one_sample else "between 0 and 1"
-        raise ValueError(f"prior must be a number, {words}, but it is {prior!r}. Leave it out to have it estimated.")
-    return float(prior) / least if one_sample else float(prior)
-
-
-def require_two_of_each(labeled: np.ndarray) -> None:
-    if labeled.sum() < 2:
-        raise TooFewLabeled("an AUC without negatives needs at least two labeled instances, but there is one.")
-    if (~labeled).sum() < 2:
-        raise ValueError("an AUC without negatives needs at least two unlabeled instances, but there is one.")
+    advice = "Leave it out to have it estimated."
+    if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 < float(prior) < 1:
+        raise ValueError(f"prior must be a number between 0 and 1, but it is {prior!r}. {advice}")
+    if not one_sample:
+        return float(prior)
+    labeled_share = float(labeled.mean())
+    require_room_for_labeled(float(prior), labeled_share, advice)
+    return float(prior) / labeled_share
 
 
 def check_clip(clip: Any) -> None:

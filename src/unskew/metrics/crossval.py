@@ -10,13 +10,13 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples, column_or_1d
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import column_or_1d
 
 from unskew._support.progress import progress_bar
 from unskew._support.seeds import set_seeds
 from unskew.data.rows import Rows
-from unskew.data.validation import check_confidence, check_labels, plain_array
+from unskew.data.validation import check_confidence, check_labels, count_rows, part_of, plain_array
 from unskew.errors import TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics.sar import SarAUC, sar_auc
@@ -101,7 +101,7 @@ def out_of_fold(
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(np.zeros(len(y)), y)
     with progress_bar(f"cross-validating {estimator.name}", n_folds, shown=verbose) as step:
         for inside, outside in folds:
-            seen, new = _safe_indexing(X, inside), _safe_indexing(X, outside)
+            seen, new = part_of(X, inside), part_of(X, outside)
             model = clone(estimator).fit(seen, y[inside], confidence=confidence[inside])
             score[outside] = rankdata(model.decision_function(new)) / (len(outside) + 1)
             if labeling_prob is None:
@@ -156,9 +156,9 @@ def _read(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
         )
     X, labeled = plain_array(X), check_labels(column_or_1d(plain_array(y), warn=True))
     X = X.tocsr() if sparse.issparse(X) else X  # of the sparse kinds not all can be cut
-    if _num_samples(X) != len(labeled):
+    if count_rows(X) != len(labeled):
         raise ValueError(
-            f"X must have one row per label, but X has {_num_samples(X)} rows and y has {len(labeled)} entries. Pass "
+            f"X must have one row per label, but X has {count_rows(X)} rows and y has {len(labeled)} entries. Pass "
             "both of the same instances."
         )
     if not isinstance(n_folds, Integral) or isinstance(n_folds, bool) or n_folds < 2:

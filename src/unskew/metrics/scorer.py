@@ -6,12 +6,12 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from unskew.data.validation import SCENARIOS, check_choice, check_labels, plain_array
+from unskew.data.validation import SCENARIOS, check_choice, check_labels, part_of, plain_array, require_two_of_each
 from unskew.learning.density_ratio import ratio_from_odds
-from unskew.metrics._sample import check_clip, require_two_of_each
+from unskew.metrics._sample import check_clip
 from unskew.metrics.crossval import out_of_fold_labeling
 from unskew.metrics.sar import sar_auc
 from unskew.objectives.weights import CLIP
@@ -44,7 +44,7 @@ class SarScorer:
                 "cross_val_score(..., params={'confidence': ...})."
             )
         labeled = check_labels(y)
-        require_two_of_each(labeled)
+        require_two_of_each(labeled, "an AUC without negatives")
         final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
         prob = self._labeling_prob(X, transformed, labeled, scenario)
@@ -115,7 +115,7 @@ def _table_of_numbers(X: Any) -> Any:
     try:
         return _numeric(X)
     except (TypeError, ValueError):
-        columns = (_safe_indexing(X, [number], axis=1) for number in range(X.shape[1]))
+        columns = (part_of(X, [number], axis=1) for number in range(X.shape[1]))
         return np.hstack([_column_of_numbers(each) for each in columns])
 
 

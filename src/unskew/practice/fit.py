@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from unskew.data.validation import require_room_for_labeled
 from unskew.metrics import out_of_fold
 from unskew.metrics.diagnostics import Unit
 from unskew.metrics.evidence import Evidence, gather_evidence
@@ -122,7 +123,9 @@ def fit_table(
     held_out = None
     if validation is not None:
         held_out = validation.X, validation.y, validation.confidence
-    _require_room_for_labeled(table, training.prior)
+    if training.prior is not None:
+        advice = "Give a larger one, or leave it out."
+        require_room_for_labeled(training.prior, float(np.mean(table.y)), advice, f"{table.path}: --prior")
     with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
     evidence = _evidence(table, ranker, training, verbose) if estimate else None
@@ -142,16 +145,6 @@ def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> So
         validation_file=None if validation is None else validation.path.name,
         n_validation_rows=None if validation is None else len(validation.y),
     )
-
-
-def _require_room_for_labeled(table: LabeledTable, prior: float | None) -> None:
-    """Refuse a prior below the share of labeled rows."""
-    share = float(np.mean(table.y))
-    if prior is not None and prior < share:
-        raise ValueError(
-            f"--prior must be at least the share of labeled rows, which are all positives, and that is {share:.4g} in "
-            f"{table.path}, but it is {prior:g}. Give a larger one, or leave it out."
-        )
 
 
 def why_no_estimate(source: Source) -> str:

@@ -9,18 +9,28 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from unskew._support.modelfile import write_model_file
+from unskew._support.parameters import (
+    CALLABLE,
+    FLAG,
+    NONE,
+    SEED,
+    TEXT,
+    Rule,
+    above,
+    check_parameters,
+    one_of,
+    whole_number,
+)
 from unskew.data.holdout import hold_out
 from unskew.data.records import PUData, ScoredBatch
 from unskew.data.rows import Rows, as_rows
@@ -29,11 +39,11 @@ from unskew.data.validation import (
     check_confidence,
     check_features,
     check_labels,
-    plain_array,
+    one_label_per_row,
     require_finite_scores,
     require_two_labeled,
 )
-from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, closest_name
+from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning
 from unskew.learning.networks import NETWORKS, NetworkChoice
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
@@ -41,7 +51,7 @@ from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
 from unskew.rankers._prior import cut, label_freq_of, share_of_positives
 from unskew.rankers._state import model_file_of
-from unskew.rankers.labeling import LabelingNetwork, estimate_at, fit_labeling, labeling_logit_at
+from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -110,21 +120,22 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     uses_labeling: ClassVar[bool] = False
     without_confidence: ClassVar[str] = ""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "network": [StrOptions(set(NETWORKS)), callable],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 2, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "scenario": [StrOptions(set(SCENARIOS))],
-        "labeling": [HasMethods("predict_proba"), HasMethods("density_ratio"), HasMethods("labeling_prob"), None],
-        "crossfit": [Interval(Integral, 2, None, closed="left"), Options(Integral, {0})],
-        "clip": [Interval(Real, 0, 1, closed="neither")],
-        "prior": [Interval(Real, 0, 1, closed="neither"), None],
-        "device": [str],
-        "random_state": ["random_state"],
-        "verbose": ["boolean"],
+    # Each class lists its own parameters; those of its bases are added.
+    rules: ClassVar[dict[str, Rule]] = {
+        "network": one_of(*NETWORKS) | CALLABLE,
+        "max_epochs": whole_number(1),
+        "batch_size": whole_number(2),
+        "learning_rate": above(0),
+        "patience": whole_number(1) | NONE,
+        "validation_fraction": above(0, 1),
+        "scenario": one_of(*SCENARIOS),
+        "labeling": Rule("None, a classifier with predict_proba, a density ratio or a fitted ranker", can_be_labeling),
+        "crossfit": Rule("0", lambda value: whole_number(0).allows(value) and value == 0) | whole_number(2),
+        "clip": above(0, 1),
+        "prior": above(0, 1) | NONE,
+        "device": TEXT,
+        "random_state": SEED,
+        "verbose": FLAG,
     }
     # Pipelines and searches hand `confidence` on to fit without being asked to.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"confidence": True}
@@ -197,6 +208,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         for old in ("_weigh", "_risk", "_to_score", "_learn", "_needs_prior", "_check_parameters"):
             if old in vars(cls):
                 raise TypeError(f"{cls.__name__} defines {old}, which is now called {old[1:]}. Rename it.")
+        if "_parameter_constraints" in vars(cls):
+            raise TypeError(f"{cls.__name__} defines _parameter_constraints. Override check_parameters instead.")
 
     @abstractmethod
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
@@ -256,10 +269,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def check_parameters(self) -> None:
         """Refuse parameters outside their ranges; a method may add checks of its own."""
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            raise InvalidParameterError(f"{error}{self._hint()}") from None
+        check_parameters(self)
         try:
             torch.empty(0, device=self.device)
         except (RuntimeError, AssertionError) as error:
@@ -270,25 +280,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 f"is {self.scenario!r}. Methods for it: see unskew.method_card(name).scenarios."
             )
 
-    def _hint(self) -> str:
-        """Point to the option that a mistyped string parameter was probably meant to be."""
-        for name, constraints in self._parameter_constraints.items():
-            value = getattr(self, name)
-            options = [word for each in constraints if isinstance(each, StrOptions) for word in each.options]
-            if options and isinstance(value, str) and value not in options:
-                return closest_name(value, options)
-        return ""
-
     def _trainer(self) -> Trainer:
-        return Trainer(
-            network=self.network,
-            max_epochs=self.max_epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            patience=self.patience,
-            device=self.device,
-            verbose=self.verbose,
-        )
+        shared = "network", "max_epochs", "batch_size", "learning_rate", "patience", "device", "verbose"
+        return Trainer(**{name: getattr(self, name) for name in shared})
 
     def _read(self, X: Any, y: Any, confidence: Any) -> PUData:
         features, labels = check_features(self, X, y, reset=True)
@@ -330,11 +324,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
             )
         X, y, confidence = validation if len(validation) == 3 else (*validation, None)
-        rows, labels = self._read_features(X), np.atleast_1d(np.asarray(plain_array(y)))
-        if labels.shape != (len(rows),):
-            raise ValueError(
-                f"validation must have one label per row, but X has {len(rows)} rows and y has shape {np.shape(y)}."
-            )
+        rows = self._read_features(X)
+        labels = one_label_per_row(y, len(rows), "y of validation")
         if with_confidence and confidence is None and "confidence" in self.needs:
             raise ValueError(
                 "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."
@@ -344,7 +335,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def _assemble(self, rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
         labeled = check_labels(labels)
-        require_two_labeled(labeled)
+        require_two_labeled(labeled, "learning to rank")
         return PUData(
             X=rows,
             labeled_rows=np.flatnonzero(labeled),
@@ -401,10 +392,8 @@ class LabelingRanker(Ranker):
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Nothing is left to learn beyond the labeling model."""
-        # A classifier or the folds of a cross-fit have no one history.
-        self.history_, self.best_epoch_ = [], 0
-        if isinstance(self.labeling_, LabelingNetwork):
-            self.history_, self.best_epoch_ = self.labeling_.history, self.labeling_.best_epoch
+        model = as_model(self.labeling_)
+        self.history_, self.best_epoch_ = list(model.history), model.best_epoch
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return self.to_score(labeling_logit_at(self.labeling_, X, rows))
+        return self.to_score(as_model(self.labeling_).logit_at(X, rows))

@@ -9,16 +9,15 @@ import copy
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
+from unskew._support.parameters import Rule, whole_number
 from unskew._support.progress import progress_bar
 from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.data.rows import Rows
@@ -93,10 +92,7 @@ class EMRanker(Ranker):
     scenarios: ClassVar[tuple[str, ...]] = ("one-sample",)
     uses_labeling: ClassVar[bool] = True
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Ranker._parameter_constraints,
-        "epochs_per_round": [Interval(Integral, 1, None, closed="left")],
-    }
+    rules: ClassVar[dict[str, Rule]] = {"epochs_per_round": whole_number(1)}
 
     def posterior(self, X: Any) -> np.ndarray:
         """Estimated probability of being positive; shape (n,)."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unskew.data.records import PUData
+from unskew.data.validation import require_room_for_labeled
 from unskew.objectives.weights import inverse_labeling_weight
 
 
@@ -45,18 +46,16 @@ def _with_room_for_labeled(prior: float, data: PUData, scenario: str) -> float:
     if scenario != "one-sample" or prior >= data.alpha:
         return prior
     if prior < data.alpha - 1 / (data.n_labeled + data.n_unlabeled):
-        raise ValueError(
-            f"prior must be at least the share of labeled instances, {data.alpha:.4g}, because in the one-sample "
-            f"scenario these are among the positives, but it is {prior:.4g}. If the unlabeled were drawn apart from "
-            "the labeled, pass scenario='two-sample'."
-        )
+        advice = "If the unlabeled were drawn apart from the labeled, pass scenario='two-sample'."
+        require_room_for_labeled(prior, data.alpha, advice)
     return data.alpha
 
 
 def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: str) -> Share:
     """E_l[r / u] = 1 / c, hence pi = alpha / c = alpha mean(r / u); for two samples pi = mean(r / density ratio)."""
     confidence = np.concatenate([part.confidence for part in parts if part.confidence is not None])
-    mean_weight = float(inverse_labeling_weight(confidence, _labeling_prob(parts), clip).mean())
+    divisor = np.concatenate([part.divisor for part in parts])
+    mean_weight = float(inverse_labeling_weight(confidence, divisor, clip).mean())
     one_sample = scenario == "one-sample"
     estimate, least = (alpha * mean_weight, alpha) if one_sample else (mean_weight, 0.0)
     impossible = ""
@@ -70,11 +69,8 @@ def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: s
 def _from_labeling_alone(parts: list[PUData], alpha: float, clip: float, scenario: str) -> float:
     """Elkan and Noto (2008): under SCAR, labeled instances have u = c on average where classes separate."""
     factor = alpha if scenario == "one-sample" else 1.0
-    return min(1.0, factor / float(np.maximum(_labeling_prob(parts), clip).mean()))
-
-
-def _labeling_prob(parts: list[PUData]) -> np.ndarray:
-    return np.concatenate([part.labeling_prob for part in parts if part.labeling_prob is not None])
+    divisor = np.concatenate([part.divisor for part in parts])
+    return min(1.0, factor / float(np.maximum(divisor, clip).mean()))
 
 
 def cut(score: np.ndarray, share: float) -> float:

@@ -1,12 +1,12 @@
 """Ours: AUC maximization from biased positive-unlabeled data with confidence."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from unskew._support.parameters import Rule, one_of
 from unskew.data.records import PUData, ScoredBatch
 from unskew.objectives.auc_risk import weighted_auc_risk
 from unskew.objectives.surrogates import TRAINABLE, as_surrogate
@@ -93,16 +93,12 @@ class ConfidenceAUC(RiskRanker):
     without_confidence: ClassVar[str] = "which is the method 'no-conf'"
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **RiskRanker._parameter_constraints,
-        "surrogate": [StrOptions(set(TRAINABLE))],
-    }
+    rules: ClassVar[dict[str, Rule]] = {"surrogate": one_of(*TRAINABLE)}
 
     def weigh(self, data: PUData) -> PUData:
         """Weights r / u."""
-        assert data.labeling_prob is not None
         confidence = np.ones(data.n_labeled) if data.confidence is None else data.confidence
-        return replace(data, weight=inverse_labeling_weight(confidence, data.labeling_prob, self.clip))
+        return replace(data, weight=inverse_labeling_weight(confidence, data.divisor, self.clip))
 
     def risk(self, batch: ScoredBatch) -> Tensor:
         """Weighted AUC risk."""

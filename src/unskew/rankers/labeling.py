@@ -1,9 +1,11 @@
 r"""The labeling probability :math:`\hat u(x)`, an estimate of :math:`p(o=1|x)` (Algorithm 1, line 2).
 
 By default a network trained to tell labeled from unlabeled, the "non-traditional classifier" (NTC) of Elkan and Noto
-(2008). Any scikit-learn classifier may take its place, fitted already or not, and either may be cross-fitted.
+(2008). Any scikit-learn classifier may take its place, fitted already or not, and either may be cross-fitted. In the
+two-sample scenario the density ratio is estimated instead, from the odds of these or directly (`unskew.ULSIF`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -11,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -21,7 +22,7 @@ from torch.nn.functional import softplus
 
 from unskew._support.seeds import set_seeds
 from unskew.data.records import Epoch, PUData, ScoredBatch
-from unskew.data.rows import DenseRows, ReshapedRows, Rows, SparseRows, as_rows
+from unskew.data.rows import ReshapedRows, Rows, as_rows, as_table
 from unskew.data.validation import check_features
 from unskew.errors import TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
@@ -39,16 +40,41 @@ def labeling_risk(batch: ScoredBatch) -> Tensor:
     return batch.alpha * labeled + (1 - batch.alpha) * unlabeled
 
 
+def can_be_labeling(value: Any) -> bool:
+    """Whether something is None, or has what a labeling model or the ranker that lends one has."""
+    return value is None or any(hasattr(value, each) for each in ("predict_proba", "density_ratio", "labeling_prob"))
+
+
+class LabelingModel(ABC):
+    """A fitted model of being labeled, as rankers see it: four kinds, of which a ratio gives no probability.
+
+    `as_model` finds the kind of what a user passed. `history` and `best_epoch` are those of a network's training.
+    """
+
+    history: Sequence[Epoch] = ()
+    best_epoch: int = 0
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int | None:
+        """Numbers in a row that it was fitted on; None if it does not say."""
+
+    @abstractmethod
+    def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Labeling probability at these rows (all, if None), before clipping."""
+
+    def ratio_at(self, X: Rows, rows: np.ndarray | None, alpha: float) -> np.ndarray:
+        """Density ratio at these rows; `alpha` is the share of labeled instances that the model was fitted with."""
+        return ratio_from_odds(self.prob_at(X, rows), alpha)
+
+    def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Logit of the labeling probability at these rows; for a ratio its logarithm, the same but for a constant."""
+        tiny = np.finfo(np.float64).eps
+        return np.asarray(logit(np.clip(self.prob_at(X, rows), tiny, 1 - tiny)))
+
+
 @dataclass(frozen=True)
-class _Unfitted:
-    """A labeling model still to be fitted, on columns of these names: a classifier, or if None a network."""
-
-    model: Any
-    feature_names: tuple[str, ...] | None
-
-
-@dataclass(frozen=True)
-class LabelingNetwork:
+class LabelingNetwork(LabelingModel):
     """A trained network whose score is the logit of the labeling probability."""
 
     network: nn.Module
@@ -61,9 +87,9 @@ class LabelingNetwork:
     feature_names: tuple[str, ...] | None = None  # where it was trained on columns that have names
 
     def __post_init__(self) -> None:
-        if self.feature_names is not None and len(self.feature_names) != prod(self.input_shape):
+        if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise ValueError(
-                f"a labeling network must have one feature name per feature, {prod(self.input_shape)}, but it got "
+                f"a labeling network must have one feature name per feature, {self.n_features}, but it got "
                 f"{len(self.feature_names)}. Leave them out where columns have no names."
             )
 
@@ -71,6 +97,11 @@ class LabelingNetwork:
     def feature_names_in_(self) -> np.ndarray | None:
         """Names of the columns it was trained on, as scikit-learn's estimators have them; None if they had none."""
         return None if self.feature_names is None else np.array(self.feature_names, dtype=object)
+
+    @property
+    def n_features(self) -> int:
+        """Numbers in a row that it was trained on."""
+        return prod(self.input_shape)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
@@ -80,11 +111,19 @@ class LabelingNetwork:
                 f"X must have rows of shape {tuple(self.input_shape)}, as the labeling network was trained on, but "
                 f"they have shape {rows.shape}. Give X the same features in the same order."
             )
-        labeled = labeling_prob_at(self, rows)
+        labeled = self.prob_at(rows)
         return np.column_stack([1 - labeled, labeled])
 
+    def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Labeling probability at these rows."""
+        return np.asarray(torch.sigmoid(torch.from_numpy(self.logit_at(X, rows))).numpy())
+
+    def ratio_at(self, X: Rows, rows: np.ndarray | None, alpha: float) -> np.ndarray:
+        """Density ratio at these rows; the network knows its share of labeled instances itself."""
+        return super().ratio_at(X, rows, alpha if self.alpha is None else self.alpha)
+
     def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        """Logits of the labeling probability at these rows, which may be of another shape than its own.
+        """Score of the network: from probabilities that are 1 after rounding the order could not be told.
 
         A table may be lent the network of images, and images that of a table, as long as rows have as many numbers.
         """
@@ -92,12 +131,59 @@ class LabelingNetwork:
         return score_rows(self.network, own, rows, self.device).double().numpy()
 
     def __sklearn_tags__(self) -> Any:
-        """Tags of any estimator, which scikit-learn's check of X asks for (`clone` is to copy it, not to unfit it)."""
+        """Tags of any estimator, which scikit-learn's check of X looks for (`clone` is to copy it, not to unfit it)."""
         return BaseEstimator().__sklearn_tags__()
 
 
 @dataclass(frozen=True)
-class _CrossFitted:
+class _FittedEstimator(LabelingModel):
+    """A user's own estimator, which takes tables as scikit-learn does."""
+
+    estimator: Any
+
+    @property
+    def n_features(self) -> int | None:
+        return getattr(self.estimator, "n_features_in_", None)
+
+    def table(self, X: Rows, rows: np.ndarray | None) -> Any:
+        """Rows in the form in which it was fitted."""
+        return as_table(X, rows, getattr(self.estimator, "feature_names_in_", None))
+
+
+@dataclass(frozen=True)
+class _Classifier(_FittedEstimator):
+    """Any classifier with `predict_proba`."""
+
+    def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        classes = list(getattr(self.estimator, "classes_", (0, 1)))
+        if len(classes) != 2 or 1 not in classes:
+            raise ValueError(
+                "the labeling classifier must know the classes 0 (unlabeled) and 1 (labeled), but its classes are "
+                f"{classes}. Fit it on the same y as the ranker."
+            )
+        both = self.estimator.predict_proba(self.table(X, rows))
+        return np.asarray(both[:, classes.index(1)], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _DensityRatio(_FittedEstimator):
+    """Any estimator with `density_ratio`, for the two-sample scenario: it knows no probability."""
+
+    def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        raise ValueError(
+            f"{type(self.estimator).__name__} estimates a density ratio, which only scenario='two-sample' uses. For "
+            "one-sample data pass a classifier, or labeling=None."
+        )
+
+    def ratio_at(self, X: Rows, rows: np.ndarray | None, alpha: float) -> np.ndarray:
+        return np.asarray(self.estimator.density_ratio(self.table(X, rows)))
+
+    def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        return np.asarray(np.log(np.maximum(self.ratio_at(X, rows, 0.0), np.finfo(np.float64).tiny)))
+
+
+@dataclass(frozen=True)
+class _Folds:
     """The models of k folds, fitted on the same columns."""
 
     folds: tuple[Any, ...]
@@ -107,22 +193,36 @@ class _CrossFitted:
         """Names of the columns that the folds were fitted on, if they know them."""
         return getattr(self.folds[0], "feature_names_in_", None)
 
+    @property
+    def n_features_in_(self) -> int | None:
+        """Numbers in a row that the folds were fitted on, if they know it."""
+        return as_model(self.folds[0]).n_features
+
 
 @dataclass(frozen=True)
-class CrossFittedLabeling(_CrossFitted):
-    """The models of k folds; a new instance gets the mean of their probabilities."""
+class CrossFittedLabeling(_Folds, LabelingModel):
+    """The models of k folds; a new instance gets the mean of their estimates."""
+
+    @property
+    def n_features(self) -> int | None:
+        """Numbers in a row that the folds were fitted on."""
+        return self.n_features_in_
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
         return np.asarray(np.mean([fold.predict_proba(X) for fold in self.folds], axis=0))
 
-    def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        """Logits of the labeling probability at these rows."""
-        return _finite_logit(np.mean([labeling_prob_at(fold, X, rows) for fold in self.folds], axis=0))
+    def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Mean labeling probability at these rows."""
+        return np.asarray(np.mean([as_model(fold).prob_at(X, rows) for fold in self.folds], axis=0))
+
+    def ratio_at(self, X: Rows, rows: np.ndarray | None, alpha: float) -> np.ndarray:
+        """Mean density ratio at these rows."""
+        return np.asarray(np.mean([as_model(fold).ratio_at(X, rows, alpha) for fold in self.folds], axis=0))
 
 
 @dataclass(frozen=True)
-class CrossFittedRatio(_CrossFitted):
+class CrossFittedRatio(_Folds):
     """The density ratios of k folds, which give no probability; a new instance gets their mean."""
 
     def density_ratio(self, X: Any) -> np.ndarray:
@@ -130,58 +230,17 @@ class CrossFittedRatio(_CrossFitted):
         return np.asarray(np.mean([fold.density_ratio(X) for fold in self.folds], axis=0))
 
 
-def labeling_prob_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-    """Labeling probability at these rows (all, if None) by a network of ours or any classifier, before clipping."""
-    if isinstance(labeling, LabelingNetwork):
-        return np.asarray(torch.sigmoid(torch.from_numpy(labeling.logit_at(X, rows))).numpy())
-    if isinstance(labeling, CrossFittedLabeling):
-        return np.asarray(np.mean([labeling_prob_at(fold, X, rows) for fold in labeling.folds], axis=0))
-    table = _as_table(X, rows, getattr(labeling, "feature_names_in_", None))
-    return np.asarray(labeling.predict_proba(table)[:, _labeled_column(labeling)], dtype=np.float64)
-
-
-def _density_ratio_at(labeling: Any, X: Rows, rows: np.ndarray | None) -> np.ndarray:
-    return np.asarray(labeling.density_ratio(_as_table(X, rows, getattr(labeling, "feature_names_in_", None))))
-
-
-def _labeled_column(classifier: Any) -> int:
-    """Column of `predict_proba` that belongs to the labeled class, 1."""
-    classes = list(getattr(classifier, "classes_", (0, 1)))
-    if len(classes) != 2 or 1 not in classes:
-        raise ValueError(
-            "the labeling classifier must know the classes 0 (unlabeled) and 1 (labeled), but its classes are "
-            f"{classes}. Fit it on the same y as the ranker."
-        )
-    return classes.index(1)
-
-
-def _finite_logit(prob: np.ndarray) -> np.ndarray:
-    tiny = np.finfo(np.float64).eps
-    return np.asarray(logit(np.clip(prob, tiny, 1 - tiny)))
-
-
-def labeling_logit_at(labeling: Any, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-    """Logit of the labeling probability, straight from the network where there is one: probabilities would tie at 1."""
-    if isinstance(labeling, LabelingNetwork | CrossFittedLabeling):
-        return labeling.logit_at(X, rows)
-    if hasattr(labeling, "density_ratio"):  # the logit up to a constant, which changes no order
-        return np.asarray(np.log(np.maximum(_density_ratio_at(labeling, X, rows), np.finfo(np.float64).tiny)))
-    return _finite_logit(labeling_prob_at(labeling, X, rows))
+def as_model(labeling: Any) -> LabelingModel:
+    """Fitted labeling model of any kind, as rankers see it."""
+    if isinstance(labeling, LabelingModel):
+        return labeling
+    return _DensityRatio(labeling) if hasattr(labeling, "density_ratio") else _Classifier(labeling)
 
 
 def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, alpha: float) -> np.ndarray:
-    """What a weight divides by: the labeling probability, or in the two-sample scenario the density ratio.
-
-    `alpha` is the share of labeled instances that the model was fitted with; our own networks know it themselves.
-    """
-    if isinstance(labeling, CrossFittedLabeling):
-        parts = [estimate_at(fold, X, rows, scenario, alpha) for fold in labeling.folds]
-        return np.asarray(np.mean(parts, axis=0))
-    if hasattr(labeling, "density_ratio"):
-        return _density_ratio_at(labeling, X, rows)
-    prob = labeling_prob_at(labeling, X, rows)
-    own_alpha = getattr(labeling, "alpha", None) if isinstance(labeling, LabelingNetwork) else None
-    return prob if scenario == "one-sample" else ratio_from_odds(prob, alpha if own_alpha is None else own_alpha)
+    """What a weight divides by: the labeling probability, or in the two-sample scenario the density ratio."""
+    model = as_model(labeling)
+    return model.prob_at(X, rows) if scenario == "one-sample" else model.ratio_at(X, rows, alpha)
 
 
 def fit_labeling(
@@ -195,40 +254,18 @@ def fit_labeling(
     scenario: str = "one-sample",
     feature_names: Sequence[str] | None = None,
 ) -> tuple[Any, PUData, PUData]:
-    """Fit the labeling model on `data` and write its estimates into both records.
+    """Fit the labeling model on `data`; returns it, and both records with its estimates for their labeled instances.
 
-    Parameters
-    ----------
-    labeling : None, classifier, density ratio or a fitted one of these
-        None trains the default network. A fitted one is used as it is. A ranker lends its own.
-    data, held_out : PUData
-        The network keeps the epoch with the lowest risk on `held_out`; a classifier does not see it.
-    trainer : Trainer
-        How the default network is trained.
-    rng : RandomState
-        Source of all randomness.
-    crossfit : int
-        0: estimates for `data` are in-sample, as in the paper. k >= 2: each labeled instance gets the estimate of a
-        model that did not see it; `held_out` and new instances get the mean over the k models.
-    scenario : "one-sample" or "two-sample"
-        Which of the two quantities of `estimate_at` is wanted.
-    feature_names : sequence of str, optional
-        Names of the columns, which the model keeps: it may choose columns by them, and it is not lent to others.
-
-    Returns
-    -------
-    model, data, held_out : the fitted model, and the records with `labeling_prob`
+    With None for `labeling` the default network is trained, which keeps the epoch with the lowest risk on `held_out`. A
+    fitted one is used as it is, and a ranker lends its own. With `crossfit` k >= 2 each labeled instance of `data` gets
+    the estimate of a model that did not see it; `held_out` and new instances get the mean over the k models. The model
+    keeps the names of the columns: it may choose columns by them, and it is not lent where they are others.
     """
     names = None if feature_names is None else tuple(feature_names)
     _require_same_columns(labeling, names)
     labeling = getattr(labeling, "labeling_", labeling)
     if labeling is not None:
-        _require_labeling(labeling, data.X)
-    if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
-        raise ValueError(
-            f"{type(labeling).__name__} estimates a density ratio, which only scenario='two-sample' uses. For "
-            "one-sample data pass a classifier, or labeling=None."
-        )
+        _require_labeling(labeling, data.X, scenario)
     if _is_fitted(labeling):
         if crossfit:
             raise ValueError(
@@ -237,12 +274,18 @@ def fit_labeling(
             )
         model = labeling
     elif crossfit:
-        return _cross_fit(_Unfitted(labeling, names), data, held_out, trainer, rng, crossfit, scenario)
+        return _cross_fit(labeling, names, data, held_out, trainer, rng, crossfit, scenario)
     else:
-        model = _fit_one(_Unfitted(labeling, names), data, held_out, trainer, rng, "labeling")
+        model = _fit_one(labeling, names, data, held_out, trainer, rng, "labeling")
     inside = estimate_at(model, data.X, data.labeled_rows, scenario, data.alpha)
     outside = estimate_at(model, held_out.X, held_out.labeled_rows, scenario, data.alpha)
-    return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
+    return model, _with_estimate(data, inside, scenario), _with_estimate(held_out, outside, scenario)
+
+
+def _with_estimate(data: PUData, estimate: np.ndarray, scenario: str) -> PUData:
+    if scenario == "one-sample":
+        return replace(data, labeling_prob=estimate)
+    return replace(data, density_ratio=estimate)
 
 
 def _require_same_columns(labeling: Any, names: tuple[str, ...] | None) -> None:
@@ -255,8 +298,8 @@ def _require_same_columns(labeling: Any, names: tuple[str, ...] | None) -> None:
         )
 
 
-def _require_labeling(labeling: Any, X: Rows) -> None:
-    """Refuse what cannot estimate a labeling probability, or was fitted on rows of another size."""
+def _require_labeling(labeling: Any, X: Rows, scenario: str) -> None:
+    """Refuse what cannot estimate what the scenario needs, or was fitted on rows of another size."""
     if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
         raise ValueError(
             f"a ranker that lends its labeling model must have one, but this {type(labeling).__name__} is not fitted "
@@ -264,27 +307,27 @@ def _require_labeling(labeling: Any, X: Rows) -> None:
             "Pass the fitted ranker's labeling_: a network stays fitted, a classifier does inside "
             "sklearn.frozen.FrozenEstimator."
         )
-    if not (hasattr(labeling, "predict_proba") or hasattr(labeling, "density_ratio")):
+    model, n_features = as_model(labeling), prod(X.shape)
+    if model.n_features not in (None, n_features):
         raise ValueError(
-            f"labeling must have predict_proba (or density_ratio), but {type(labeling).__name__} has neither. Pass a "
-            "probabilistic classifier, a fitted ranker, or None."
+            f"the lent labeling model was fitted on {model.n_features} features, but X has {n_features}. Fit it on the "
+            "same features."
         )
-    n_features = prod(X.shape)
-    one = labeling.folds[0] if isinstance(labeling, _CrossFitted) else labeling
-    expected = getattr(one, "n_features_in_", n_features)
-    if isinstance(one, LabelingNetwork):
-        expected = prod(one.input_shape)
-    if expected != n_features:
-        raise ValueError(
-            f"the lent labeling model was fitted on {expected} features, but X has {n_features}. Fit it on the same "
-            "features."
-        )
+    if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
+        model.prob_at(X)  # says that it has none
 
 
 def _fit_one(
-    labeling: _Unfitted, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState, title: str
+    labeling: Any,
+    names: tuple[str, ...] | None,
+    data: PUData,
+    held_out: PUData,
+    trainer: Trainer,
+    rng: np.random.RandomState,
+    title: str,
 ) -> Any:
-    if labeling.model is None:
+    """Fit a network, or a copy of the estimator, on columns of these names."""
+    if labeling is None:
         trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
         return LabelingNetwork(
             trained.network,
@@ -294,18 +337,17 @@ def _fit_one(
             trained.history,
             trained.best_epoch,
             data.alpha,
-            labeling.feature_names,
+            names,
         )
-    model = clone(labeling.model)
+    model = clone(labeling)
     set_seeds(model, rng)
     rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
-    return model.fit(
-        _as_table(data.X, rows, labeling.feature_names), np.repeat([1, 0], [data.n_labeled, data.n_unlabeled])
-    )
+    return model.fit(as_table(data.X, rows, names), np.repeat([1, 0], [data.n_labeled, data.n_unlabeled]))
 
 
 def _cross_fit(
-    labeling: _Unfitted,
+    labeling: Any,
+    names: tuple[str, ...] | None,
     data: PUData,
     held_out: PUData,
     trainer: Trainer,
@@ -329,14 +371,14 @@ def _cross_fit(
             unlabeled_rows=data.unlabeled_rows[unlabeled_fold != fold],
             confidence=None,
         )
-        model = _fit_one(labeling, rest, held_out, trainer, rng, f"labeling, fold {fold + 1} of {crossfit}")
+        model = _fit_one(labeling, names, rest, held_out, trainer, rng, f"labeling, fold {fold + 1} of {crossfit}")
         left_out = labeled_fold == fold
         inside[left_out] = estimate_at(model, data.X, data.labeled_rows[left_out], scenario, rest.labeled_share)
         models.append(model)
     ratios = hasattr(models[0], "density_ratio")
     mean = CrossFittedRatio(tuple(models)) if ratios else CrossFittedLabeling(tuple(models))
     outside = estimate_at(mean, held_out.X, held_out.labeled_rows, scenario, data.alpha)
-    return mean, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
+    return mean, _with_estimate(data, inside, scenario), _with_estimate(held_out, outside, scenario)
 
 
 def _is_fitted(labeling: Any) -> bool:
@@ -349,30 +391,3 @@ def _is_fitted(labeling: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def _as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Any:
-    """Rows as scikit-learn takes them: two-dimensional, with the column names the classifier was fitted with."""
-    everything = slice(None) if rows is None else rows
-    if isinstance(X, SparseRows):
-        return sparse.csr_array(X.matrix[everything])
-    if not isinstance(X, DenseRows):
-        raise ValueError(
-            "a scikit-learn classifier as labeling model needs all features in memory, but X is read from "
-            f"{type(X).__name__} as needed. Pass labeling=None, or a smaller table as an array."
-        )
-    table = X.array[everything].reshape(-1, prod(X.shape))
-    if names is None:
-        return table
-    return _data_frame(table, list(names))
-
-
-def _data_frame(table: np.ndarray, names: list[str]) -> Any:
-    """A frame of the library that is there: where columns have names, they came in one."""
-    try:
-        import pandas as pd
-    except ImportError:
-        import polars as pl
-
-        return pl.DataFrame(table, schema=names)
-    return pd.DataFrame(table, columns=names)

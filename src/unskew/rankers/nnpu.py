@@ -1,12 +1,11 @@
 """nnPU: positive-unlabeled learning with a risk that stays above zero."""
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 
+from unskew._support.parameters import Rule, above, at_least, one_of
 from unskew.data.records import ScoredBatch
 from unskew.objectives.pu_risk import absolute_correction, nonnegative_correction, pu_risk_parts
 from unskew.objectives.surrogates import TRAINABLE, as_surrogate
@@ -73,12 +72,11 @@ class NonNegativePU(RiskRanker):
     assumption: ClassVar[str] = "SCAR"
     needs: ClassVar[tuple[str, ...]] = ("prior",)
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **RiskRanker._parameter_constraints,
-        "surrogate": [StrOptions(set(TRAINABLE) - {"unhinged"})],
-        "correction": [StrOptions({"absolute", "non-negative"})],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+    rules: ClassVar[dict[str, Rule]] = {
+        "surrogate": one_of(*(name for name in TRAINABLE if name != "unhinged")),
+        "correction": one_of("absolute", "non-negative"),
+        "beta": at_least(0),
+        "gamma": above(0),
     }
 
     def risk(self, batch: ScoredBatch) -> Tensor:

@@ -1,12 +1,12 @@
 """w/oConf: the proposed method without its confidence."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from unskew._support.parameters import Rule, one_of
 from unskew.data.records import PUData, ScoredBatch
 from unskew.objectives.auc_risk import weighted_auc_risk
 from unskew.objectives.surrogates import TRAINABLE, as_surrogate
@@ -61,15 +61,11 @@ class UnconfidentAUC(RiskRanker):
     assumption: ClassVar[str] = "SAR"
     uses_labeling: ClassVar[bool] = True
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **RiskRanker._parameter_constraints,
-        "surrogate": [StrOptions(set(TRAINABLE))],
-    }
+    rules: ClassVar[dict[str, Rule]] = {"surrogate": one_of(*TRAINABLE)}
 
     def weigh(self, data: PUData) -> PUData:
         """Weights 1 / u."""
-        assert data.labeling_prob is not None
-        return replace(data, weight=inverse_labeling_weight(np.ones(data.n_labeled), data.labeling_prob, self.clip))
+        return replace(data, weight=inverse_labeling_weight(np.ones(data.n_labeled), data.divisor, self.clip))
 
     def risk(self, batch: ScoredBatch) -> Tensor:
         """Weighted AUC risk."""

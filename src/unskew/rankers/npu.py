@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from unskew._support.parameters import Rule, all_above
 from unskew.data.records import PUData, ScoredBatch
 from unskew.learning.trainer import Trainer
 from unskew.objectives.pu_risk import absolute_correction, mean_over_everything
@@ -93,17 +94,7 @@ class NoisyPU(RiskRanker):
     needs: ClassVar[tuple[str, ...]] = ("confidence", "prior")
     without_confidence: ClassVar[str] = "which makes its confidence term a reward for high scores"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **RiskRanker._parameter_constraints,
-        "mixings": ["array-like"],
-    }
-
-    def check_parameters(self) -> None:
-        """Refuse weights outside (0, 1) too."""
-        super().check_parameters()
-        mixings = np.asarray(self.mixings, dtype=np.float64)
-        if mixings.ndim != 1 or not len(mixings) or not ((mixings > 0) & (mixings < 1)).all():
-            raise ValueError(f"mixings must be one or more numbers between 0 and 1, but they are {self.mixings!r}.")
+    rules: ClassVar[dict[str, Rule]] = {"mixings": all_above(0, 1)}
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Train a network for each weight and keep the one with the lowest validation risk."""

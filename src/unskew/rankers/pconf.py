@@ -1,12 +1,12 @@
 """Pconf: classification from positive instances with confidence, and nothing else."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
-from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from unskew._support.parameters import Rule, one_of
 from unskew.data.records import ScoredBatch
 from unskew.objectives.surrogates import Surrogate, as_surrogate
 from unskew.rankers._base import RiskRanker
@@ -69,10 +69,7 @@ class PositiveConfidence(RiskRanker):
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
     without_confidence: ClassVar[str] = "which leaves it nothing to tell instances apart by"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **RiskRanker._parameter_constraints,
-        "surrogate": [StrOptions({"sigmoid", "logistic"})],
-    }
+    rules: ClassVar[dict[str, Rule]] = {"surrogate": one_of("sigmoid", "logistic")}
 
     def risk(self, batch: ScoredBatch) -> Tensor:
         """Risk from the labeled instances and their confidence."""

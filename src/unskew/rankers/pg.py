@@ -8,7 +8,7 @@ import numpy as np
 from unskew.data.records import PUData
 from unskew.learning.trainer import Trainer
 from unskew.rankers._base import LabelingRanker
-from unskew.rankers.labeling import labeling_logit_at
+from unskew.rankers.labeling import as_model
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -58,7 +58,7 @@ class ProbabilisticGap(LabelingRanker):
         """Find the largest labeling probability, too."""
         super().learn(data, held_out, trainer, rng)
         rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
-        self.largest_log_ = float(self._log(labeling_logit_at(self.labeling_, data.X, rows)).max())
+        self.largest_log_ = float(self._log(as_model(self.labeling_).logit_at(data.X, rows)).max())
 
     def _log(self, logit: np.ndarray) -> np.ndarray:
         """Logarithm of u, or of the density ratio up to a constant, which the maximum takes out again."""

@@ -1,11 +1,11 @@
 """PUAUC: AUC maximization from positive and unlabeled data."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from unskew._support.parameters import Rule, one_of
 from unskew.data.records import ScoredBatch
 from unskew.objectives.pairs import mean_over_distinct_pairs, mean_over_pairs
 from unskew.objectives.surrogates import TRAINABLE, Surrogate, as_surrogate
@@ -83,10 +83,7 @@ class PositiveUnlabeledAUC(RiskRanker):
     position: ClassVar[int] = 5
     assumption: ClassVar[str] = "SCAR"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **RiskRanker._parameter_constraints,
-        "surrogate": [StrOptions(set(TRAINABLE))],
-    }
+    rules: ClassVar[dict[str, Rule]] = {"surrogate": one_of(*TRAINABLE)}
 
     def needs_prior(self) -> bool:
         """Non-symmetric surrogates do."""

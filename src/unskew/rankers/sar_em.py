@@ -1,12 +1,11 @@
 """SAR-EM: the classic of labels that are selected at random."""
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
-from sklearn.utils._param_validation import Interval
 
+from unskew._support.parameters import Rule, at_least
 from unskew.rankers._em import EMRanker, Logits, observed_loss
 
 
@@ -70,10 +69,7 @@ class SelectedAtRandomEM(EMRanker):
     position: ClassVar[int] = 11
     assumption: ClassVar[str] = "SAR"
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **EMRanker._parameter_constraints,
-        "tolerance": [Interval(Real, 0, None, closed="left")],
-    }
+    rules: ClassVar[dict[str, Rule]] = {"tolerance": at_least(0)}
 
     def converged(self, before: Logits, after: Logits, alpha: float) -> bool:
         """Whether propensity and log-likelihood both change less than `tolerance`."""

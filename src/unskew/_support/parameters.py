@@ -1,0 +1,107 @@
+"""What the parameters of an estimator must be: rules that check a value and say in words what it must be.
+
+scikit-learn has the like, but in a private module.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from unskew.errors import closest_name
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a value must be; ``a | b`` allows what either allows.
+
+    Attributes
+    ----------
+    words : str
+        What comes after "must be".
+    allows : callable
+        Whether a value is that.
+    options : tuple of str
+        Words to choose from, for the hint that a mistyped one gets.
+    """
+
+    words: str
+    allows: Callable[[Any], bool]
+    options: tuple[str, ...] = ()
+
+    def __or__(self, other: "Rule") -> "Rule":
+        return Rule(
+            f"{self.words} or {other.words}",
+            lambda value: self.allows(value) or other.allows(value),
+            self.options + other.options,
+        )
+
+
+def one_of(*options: str) -> Rule:
+    """One of these words."""
+    return Rule(
+        f"one of {', '.join(map(repr, options))}", lambda value: isinstance(value, str) and value in options, options
+    )
+
+
+def whole_number(least: int) -> Rule:
+    """A whole number that is not less."""
+    return Rule(
+        f"a whole number of at least {least}", lambda value: isinstance(value, Integral) and int(value) >= least
+    )
+
+
+def at_least(least: float) -> Rule:
+    """A number that is not less."""
+    return Rule(f"a number of at least {least:g}", lambda value: isinstance(value, Real) and float(value) >= least)
+
+
+def above(low: float, below: float = inf) -> Rule:
+    """A number between the two, neither of which is allowed."""
+    return Rule(
+        f"a number {_between(low, below)}", lambda value: isinstance(value, Real) and low < float(value) < below
+    )
+
+
+def all_above(low: float, below: float = inf) -> Rule:
+    """One or more numbers, each between the two."""
+
+    def allows(values: Any) -> bool:
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            return False
+        return numbers.ndim == 1 and len(numbers) > 0 and bool(((numbers > low) & (numbers < below)).all())
+
+    return Rule(f"one or more numbers {_between(low, below)}", allows)
+
+
+def _between(low: float, below: float) -> str:
+    return f"above {low:g} and finite" if below == inf else f"above {low:g} and below {below:g}"
+
+
+NONE = Rule("None", lambda value: value is None)
+FLAG = Rule("True or False", lambda value: isinstance(value, bool | np.bool_))
+TEXT = Rule("a string", lambda value: isinstance(value, str))
+CALLABLE = Rule("a function", callable)
+SEED = Rule(
+    "a whole number from 0 to 4294967295, a numpy RandomState or None",
+    lambda value: (
+        value is None
+        or isinstance(value, np.random.RandomState)
+        or (isinstance(value, Integral) and 0 <= int(value) < 2**32)
+    ),
+)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse an estimator with a parameter that breaks one of the `rules` of its class and of its base classes."""
+    of_each = [vars(kind).get("rules", {}) for kind in reversed(type(estimator).__mro__)]
+    for name, rule in {name: rule for rules in of_each for name, rule in rules.items()}.items():
+        value = getattr(estimator, name)
+        if not rule.allows(value):
+            hint = closest_name(value, rule.options) if isinstance(value, str) else ""
+            raise ValueError(f"{name} of {type(estimator).__name__} must be {rule.words}, but it is {value!r}.{hint}")
