@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from unskew._support.text import plural
 from unskew.cli._app import app, check_seed
 from unskew.cli._show import show
 
@@ -77,20 +78,24 @@ def score(
     data: Data,
     out: Annotated[Path, Option(help="File to write, .csv or .parquet.")] = Path("scored.csv"),
     id_columns: Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")] = None,
+    raw: Annotated[
+        bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
+    ] = False,
 ) -> None:
     """Score and rank the rows of a file; rank 1 is the most likely positive.
+
+    In a CSV file, a ' is put before cells that a spreadsheet would run as formulas. Plain numbers stay as they are.
 
     Example: unskew score cases.unskew new.csv --id case_number --out ranked.csv
     """
     from unskew._support.files import require_writable
     from unskew.practice.model import TableModel
     from unskew.practice.score import score_file
-    from unskew.tables import rows
 
     require_writable(out, model, data)
-    ranked = score_file(TableModel.load(model), data, out, id_columns or ())
+    ranked = score_file(TableModel.load(model), data, out, id_columns or (), raw=raw)
     _tell(ranked.messages)
-    typer.echo(f"{rows(ranked.n_rows)} ranked: {out}")
+    typer.echo(f"{plural(ranked.n_rows, 'row')} ranked: {out}")
 
 
 @app.command(short_help="Estimate the AUC on other rows, without negatives.")
@@ -111,13 +116,12 @@ def evaluate(
     from unskew.practice.evaluate import evaluate_file
     from unskew.practice.model import TableModel
     from unskew.practice.telling import evaluation_table
-    from unskew.tables import rows
 
     require_writable(as_json, model, data)
     loaded = TableModel.load(model)
     result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
     _tell(result.messages)
-    show(evaluation_table(result), f"{data.name}: {rows(result.n_rows)}, {result.n_labeled:,} labeled")
+    show(evaluation_table(result), f"{data.name}: {plural(result.n_rows, 'row')}, {result.n_labeled:,} labeled")
     _write_json(as_json, result.to_json())
 
 

@@ -17,7 +17,6 @@ try:
 except ImportError as error:
     raise MissingExtra("reading tables needs polars. Install it: pip install 'unskew[tables]'") from error
 
-from unskew._support.text import rows
 from unskew.tables.batches import read_batches
 from unskew.tables.encoding import Encoder, Tally
 from unskew.tables.inference import infer_schema
@@ -25,7 +24,7 @@ from unskew.tables.labels import read_confidence, read_labels, read_truth, requi
 from unskew.tables.matching import check_columns, check_frame
 from unskew.tables.reading import count_rows, open_table, read_table, require_file
 from unskew.tables.schema import Column, LeftOut, Schema
-from unskew.tables.writing import TableWriter, check_ending, check_types
+from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
     "Column",
@@ -41,6 +40,7 @@ __all__ = [
     "check_types",
     "count_rows",
     "infer_schema",
+    "is_parquet",
     "open_table",
     "read_batches",
     "read_confidence",
@@ -49,5 +49,5 @@ __all__ = [
     "read_truth",
     "require_both_kinds",
     "require_file",
-    "rows",
+    "without_formulas",
 ]
