@@ -14,7 +14,7 @@ import unskew
 from unskew import cli
 from unskew._support.text import Table
 from unskew.cli import app
-from unskew.cli._show import show
+from unskew.cli._app import show
 from unskew.practice.report.cards import cards_table
 from unskew.rankers import method_cards
 
