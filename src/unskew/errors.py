@@ -1,4 +1,4 @@
-"""The package's own exceptions and warnings, and the hint that a mistyped name gets."""
+"""The package's own exceptions and warnings, and the hint for a mistyped name."""
 
 import difflib
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ class TooFewLabeled(ValueError):
 
 
 class DataMissing(FileNotFoundError):
-    """A data set's file is not where it is looked for."""
+    """A file of a data set is missing."""
 
 
 class ModelFileError(ValueError):
@@ -17,7 +17,7 @@ class ModelFileError(ValueError):
 
 
 class TableError(ValueError):
-    """A file of data, one of its columns or one of its values is not what a table must be."""
+    """A table, one of its columns or one of its values cannot be used."""
 
 
 class TrainingDiverged(ArithmeticError):
@@ -25,27 +25,27 @@ class TrainingDiverged(ArithmeticError):
 
 
 class MissingExtra(ImportError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency is needed but not installed."""
 
 
 class ConfidenceMissingWarning(UserWarning):
-    """A method that uses confidence was fitted without."""
+    """A method that uses confidence was fitted without it."""
 
 
 class NoHoldOutWarning(UserWarning):
-    """Too few instances to hold some out for choosing the epoch."""
+    """There are too few instances to hold some out for choosing the epoch."""
 
 
 class NoEstimateWarning(UserWarning):
-    """What the data say is impossible, so that nothing can be estimated from it."""
+    """The data contradict themselves, so that nothing can be estimated from them."""
 
 
 class LabelingNotSavedWarning(UserWarning):
-    """A model file was written without its labeling model, which is no network of this package."""
+    """A model file was written without its labeling model, which is not a network of this package."""
 
 
 def closest_name(given: object, known: Iterable[str]) -> str:
-    """Hint at the known name that `given` is probably meant to be, with a space before it; empty if none is near.
+    """Hint at the known name that `given` is probably meant to be, after a space; empty if none is close.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from program import run_program
 from unskew import cli
 from unskew._support.text import Table
 from unskew.cli import app
-from unskew.cli._show import show
+from unskew.cli._app import show
 from unskew.practice.terminal import cards_table
 from unskew.rankers import method_cards
 

@@ -215,6 +215,40 @@ def test_a_model_of_another_version_is_told(ready, tmp_path, monkeypatch, capsys
     assert not (tmp_path / "r.html").exists()
 
 
+MEMORY = {
+    "numpy": "numpy.empty(1 << 50)",
+    "torch": "torch.empty(1 << 50)",
+    "Python": "bytearray(1 << 60)",
+    "cuda": "fail(torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 1 GiB.'))",
+    "fork": "fail(OSError(12, 'Cannot allocate memory'))",
+    "nothing said": "fail(MemoryError())",
+}
+
+
+@pytest.mark.parametrize("kind", MEMORY)
+def test_too_little_memory_is_one_clear_error(kind, monkeypatch, capsys):
+    import torch
+
+    def fail(error):
+        raise error
+
+    monkeypatch.setattr(cli, "app", lambda: eval(MEMORY[kind], {"numpy": np, "torch": torch, "fail": fail}))
+    code, told = run_main([], monkeypatch, capsys)
+    assert code == 1
+    assert "memory" in told
+    assert told.count("\n") == 1
+    assert len(told) < 200
+
+
+def test_other_errors_of_the_runtime_are_not_hidden(monkeypatch):
+    def fail():
+        raise RuntimeError("a mistake in the program")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(RuntimeError, match="a mistake"):
+        cli.main()
+
+
 @pytest.fixture
 def small_files():
     """This process may write no more than a kilobyte to a file: to it the disk is full."""

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from unskew._support.text import visible
+
 
 class Step(Protocol):
-    """What a loop calls after each of its rounds."""
+    """What a loop calls after each round."""
 
     def __call__(self, note: str = "", n: int = 1) -> None:
-        """Advance by n; `note` is shown behind the bar."""
+        """Advance by n; `note` is shown after the bar."""
 
 
 @contextmanager
@@ -23,12 +25,12 @@ def progress_bar(title: str, total: int | None, *, shown: bool) -> Iterator[Step
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # brackets in a name are not markup
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, note="")
-        yield lambda note="", n=1: bar.update(task, advance=n, note=note)
+        task = bar.add_task(visible(title), total=total, note="")
+        yield lambda note="", n=1: bar.update(task, advance=n, note=visible(note))

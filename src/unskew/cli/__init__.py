@@ -2,24 +2,24 @@
 
 import errno
 import io
+import re
 import signal
 import sys
 from types import FrameType
 from typing import NoReturn
 
-import typer
-
 from unskew.cli import _about, _experiments, _practice  # noqa: F401
-from unskew.cli._app import app
+from unskew.cli._app import app, warn
 
 __all__ = ["app", "main"]
 
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+RAN_OUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM)
+OUT_OF_MEMORY = re.compile("can't allocate memory|out of memory", re.IGNORECASE)
+TRIED = re.compile(r"tried to allocate [\d.]+ \w+", re.IGNORECASE)
 
 
 def main() -> None:
-    """Run the command line; what goes wrong is told in one message.
+    """Run the command line; whatever goes wrong is reported in one message.
 
     Exit code 2: the request or the data are wrong. Exit code 1: a run failed (training diverged, memory or disk full).
     """
@@ -31,20 +31,30 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a name that a terminal cannot show is no reason to fail
     try:
         app()
-    except (ArithmeticError, MemoryError) as error:
-        _end(str(error) or "there is not enough memory.", 1)
+    except (MemoryError, RuntimeError) as error:
+        if not _is_about_memory(error):
+            raise
+        tried = TRIED.search(str(error)) or [str(error) or "no more could be allocated"]
+        _end(f"there is not enough memory ({tried[0]}). Use fewer rows or columns, or a machine with more memory.", 1)
+    except ArithmeticError as error:
+        _end(str(error), 1)
     except OSError as error:
         reasons = error.errno, getattr(error.__cause__, "errno", None)
-        _end(str(error), 1 if any(reason in FULL for reason in reasons) else 2)
+        _end(str(error), 1 if any(reason in RAN_OUT for reason in reasons) else 2)
     except (ValueError, MissingExtra) as error:
         _end(str(error), 2)
 
 
+def _is_about_memory(error: Exception) -> bool:
+    """Whether memory ran out; torch raises an error of another kind."""
+    return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(str(error)))
+
+
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """End by the signal's own exit code, but as an exception, so that half-written files are cleared away."""
+    """End with the signal's own exit code, but by an exception, so that half-written files are removed."""
     raise SystemExit(128 + number)
 
 
 def _end(message: str, code: int) -> None:
-    typer.echo(f"error: {message}", err=True)
+    warn(f"error: {message}")
     sys.exit(code)

@@ -1,22 +1,20 @@
-"""Commands that tell what there is: demo, methods, datasets."""
+"""Commands to look around: demo, example, methods, datasets."""
 
 import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from typer import Argument, Option
 
-from unskew.cli._app import app, check_seed
-from unskew.cli._show import show
+from unskew.cli._app import app, check_seed, say, show
 
 
-@app.command(short_help="Train on toy data and on digits, and leave a page to look at.")
+@app.command(short_help="Train on toy data and on digits, and write a page about it.")
 def demo(
     out: Annotated[Path, Option(help="Folder for the page and its picture.")] = Path("demo"),
-    seed: Annotated[int, Option(help="Seed of every draw.")] = 0,
+    seed: Annotated[int, Option(help="Random seed.")] = 0,
 ) -> None:
-    """Train on the toy law and on scikit-learn's digits, and leave a page to look at.
+    """Train on toy data and on scikit-learn's digits, and write a page about it.
 
     Example: unskew demo --out demo
     """
@@ -24,14 +22,14 @@ def demo(
 
     check_seed(seed)
     page = run_demo(out, seed=seed, show=show)
-    typer.echo(f"The page with pictures: {page}")
+    say(f"Page: {page}")
 
 
 @app.command(short_help="Write a table to try the other commands on.")
 def example(
     name: Annotated[str, Argument(help="claims (made-up insurance claims) or digits (images as a table).")] = "claims",
     out: Annotated[Path, Option(help="Folder for the two files.")] = Path(),
-    seed: Annotated[int, Option(help="Seed of every draw.")] = 0,
+    seed: Annotated[int, Option(help="Random seed.")] = 0,
 ) -> None:
     """Write a table to try the other commands on: NAME.csv to fit on, new_NAME.csv to score.
 
@@ -44,12 +42,12 @@ def example(
         raise ValueError(f"there is no example {name!r}, only {', '.join(NAMES)}.{closest_name(name, NAMES)}")
     check_seed(seed)
     for path in write_example(name, out, seed=seed):
-        typer.echo(f"written: {path}")
+        say(f"Written: {path}")
 
 
 @app.command(short_help="List the methods with what they assume and need.")
 def methods(
-    name: Annotated[str | None, Argument(help="One method, to read all that is known of it.")] = None,
+    name: Annotated[str | None, Argument(help="Show everything about this method.")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the cards as JSON.")] = False,
 ) -> None:
     """List the methods with what they assume and need.
@@ -63,19 +61,19 @@ def methods(
 
     cards = method_cards() if name is None else (method_card(name),)
     if as_json:
-        typer.echo(json.dumps([asdict(card) for card in cards], indent=2))
+        say(json.dumps([asdict(card) for card in cards], indent=2))
     elif name is None:
         show(cards_table(cards), "Methods")
     else:
-        typer.echo(card_text(cards[0]))
+        say(card_text(cards[0]))
 
 
-@app.command(short_help="List the data sets: what is there, what is missing.")
+@app.command(short_help="List the data sets and their missing files.")
 def datasets(
-    names: Annotated[list[str] | None, Argument(metavar="NAME", help="Only these, file by file.")] = None,
+    names: Annotated[list[str] | None, Argument(metavar="NAME", help="Show only these, file by file.")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the descriptions as JSON.")] = False,
 ) -> None:
-    """List the data sets: what is there, what is missing, where it comes from. Downloads nothing.
+    """List the data sets, their missing files and their sources. Downloads nothing.
 
     Examples: unskew datasets; unskew datasets mnist cifar10-h; unskew datasets --json
     """
@@ -87,8 +85,8 @@ def datasets(
 
     found = [describe(name) for name in names or all_names()]
     if as_json:
-        typer.echo(json.dumps([{**asdict(each), "present": each.present} for each in found], indent=2))
+        say(json.dumps([{**asdict(each), "present": each.present} for each in found], indent=2))
     elif names:
-        typer.echo("\n\n".join(dataset_text(each) for each in found))
+        say("\n\n".join(dataset_text(each) for each in found))
     else:
         show(datasets_table(found), f"Data sets, looked up in {data_home()}")

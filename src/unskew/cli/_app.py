@@ -1,17 +1,53 @@
-"""The command that all others belong to."""
+"""The program that all commands belong to, and the one way from it to the terminal."""
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
+from typer.core import TyperGroup
 
+from unskew._support.text import visible
 from unskew._version import __version__
 
+if TYPE_CHECKING:
+    from unskew._support.text import Table
+
+LONGEST_NAME = 20
+"""Names of rows that leave room for the other columns on any terminal."""
+
+
+class _Program(TyperGroup):
+    """Refuses a wrong command line with the words that were typed, but without their control characters."""
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        with _visible_usage():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_usage():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_usage() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "format_message"):  # an error of the library that reads the command line
+            error.message = visible(error.message)  # type: ignore[attr-defined]
+        raise
+
+
 app = typer.Typer(
-    help="Rank by how likely positive, from biased positive-unlabeled data with confidence and no negatives.",
+    cls=_Program,
+    help=(
+        "Rank cases by how likely they are to be positive, from biased positive-unlabeled data with confidence and no "
+        "negatives."
+    ),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -20,9 +56,40 @@ app = typer.Typer(
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that no generator takes, before anything is made."""
+    """Refuse a seed that no generator takes, before anything long begins."""
     if not 0 <= seed < 2**32:
         raise ValueError(f"--seed must be a whole number from 0 to {2**32 - 1}, but it is {seed}.")
+
+
+def say(text: str) -> None:
+    """Print text of one or more lines."""
+    typer.echo(visible(text, keep="\n\t"))
+
+
+def warn(text: str) -> None:
+    """Print one line to standard error, such as a note or an error."""
+    typer.echo(visible(text.replace("\n", " ")), err=True)
+
+
+def show(table: "Table", title: str) -> None:
+    """Print a table with its title."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    def cell(text: str) -> Text:
+        return Text(visible(text))  # brackets in a name are not markup
+
+    shown = RichTable(title=cell(title), title_justify="left", box=box.SIMPLE_HEAD)
+    for place, name in enumerate(table.header):
+        # On a narrow terminal the name of the row stays whole, and the rest takes more lines; nothing is cut off.
+        longest = max((len(row[place]) for row in table.rows), default=0)
+        shown.add_column(cell(name), no_wrap=place == 0 and longest <= LONGEST_NAME, overflow="fold")
+    for row in table.rows:
+        shown.add_row(*map(cell, row))
+    # Without a terminal rich would fold the table to 80 columns; a log keeps whole lines.
+    Console(width=None if sys.stdout.isatty() else 140).print(shown)
 
 
 def _print_version(wanted: bool) -> None:
@@ -33,17 +100,17 @@ def _print_version(wanted: bool) -> None:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Tell the package's own warnings in plain words, without file names and code."""
+    """Show warnings as notes, without file names and code, and the package's own every time."""
     from unskew import errors
 
-    def tell(message: Warning | str, *_where: Any, **_more: Any) -> None:
-        typer.echo(f"note: {message}", err=True)
+    def note(message: Warning | str, *_where: Any, **_more: Any) -> None:
+        warn(f"note: {message}")
 
     with warnings.catch_warnings():
         for kind in vars(errors).values():
             if isinstance(kind, type) and issubclass(kind, UserWarning):
                 warnings.simplefilter("always", kind)
-        warnings.showwarning = tell
+        warnings.showwarning = note
         yield
 
 

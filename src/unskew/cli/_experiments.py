@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from unskew.cli._app import app
-from unskew.cli._show import show
+from unskew.cli._app import app, say, show, warn
 
 if TYPE_CHECKING:
     from unskew.paper.plans import Plan
 
 
-@app.command()
+@app.command(short_help="Run a table or figure of the paper.")
 def reproduce(
-    plan: Annotated[str | None, Argument(help="A table or figure of the paper; --list names them.")] = None,
+    plan: Annotated[str | None, Argument(help="A table or figure of the paper; --list shows them.")] = None,
     dataset: Annotated[list[str] | None, Option(help="Only this data set; may be repeated.")] = None,
     method: Annotated[list[str] | None, Option(help="Only this method; may be repeated.")] = None,
     prior: Annotated[list[float] | None, Option(help="Only this share of positives; may be repeated.")] = None,
@@ -23,25 +22,25 @@ def reproduce(
     epochs: Annotated[
         int | None,
         Option(
-            help="At most so many epochs, for a quick look; below 30 the classifier that gives the confidence gets no "
-            "more either. The tables show runs of as many epochs."
+            help="Maximum number of epochs, for a quick look; below 30, also for the classifier that provides the "
+            "confidence. The tables show only runs with the same limit."
         ),
     ] = None,
-    jobs: Annotated[int, Option(help="Processes, one thread each.")] = 1,
-    out: Annotated[Path, Option(help="Folder for the rows of results and the tables.")] = Path("results"),
+    jobs: Annotated[int, Option(help="Number of processes, with one thread each.")] = 1,
+    out: Annotated[Path, Option(help="Folder for the results and the tables.")] = Path("results"),
     imports: Annotated[
         list[Path] | None,
         Option(
             "--import",
-            help="Python file that registers a method or data set; may be repeated. Without --method its methods are "
-            "run after those of the plan. If it was edited, its runs are done again.",
+            help="Python file that registers a method or data set; may be repeated. Without --method, its methods run "
+            "after those of the plan. If the file has changed, its runs are repeated.",
         ),
     ] = None,
     list_plans: Annotated[bool, Option("--list", help="List the plans with their sizes.")] = False,
 ) -> None:
-    """Run a table or figure of the paper; finished runs are kept and never run again.
+    """Run a table or figure of the paper; finished runs are kept and not repeated.
 
-    The tables show all runs of the plan in the folder, also those of earlier calls.
+    The tables show all runs of the plan in the folder, including those of earlier calls.
 
     Examples: unskew reproduce --list; unskew reproduce table1 --dataset digits --seeds 2 --jobs 2
     """
@@ -52,7 +51,7 @@ def reproduce(
         show(plans_table(), "Plans")
         return
     if plan is None:
-        raise ValueError("the name of a plan must be given. `unskew reproduce --list` names them.")
+        raise ValueError("the name of a plan must be given, but there is none. `unskew reproduce --list` shows them.")
     request = Request(
         plan,
         dataset or (),
@@ -64,23 +63,23 @@ def reproduce(
         out,
         [path.resolve() for path in imports or ()],
     )
-    done, outcome = run(request, lambda text: typer.echo(text, err=True))
+    done, outcome = run(request, warn)
     _summarize(done, out)
     for message in outcome.failed:
-        typer.echo(f"failed: {message}", err=True)
+        warn(f"failed: {message}")
     if outcome.failed:
         raise typer.Exit(1)
 
 
 def _summarize(plan: "Plan", folder: Path) -> None:
-    """Write the tables and pictures of all rows of a plan beside these, and print the table."""
+    """Write the tables and pictures of all rows of a plan into their folder, and print the table."""
     from unskew.paper.store import Store
     from unskew.paper.summary import summarize, to_markdown, with_all_rows, write
 
     rows = list(Store(folder, plan.name).finished().values())
     summary = summarize(with_all_rows(plan, rows), rows)
-    typer.echo(to_markdown(summary))
+    say(to_markdown(summary))
     written = write(summary, folder)
     for line in (*(f"written: {path}" for path in written.files), written.message):
         if line:
-            typer.echo(line, err=True)
+            warn(line)

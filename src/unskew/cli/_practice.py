@@ -4,44 +4,45 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from typer import Argument, Option
 
-from unskew.cli._app import app, check_seed
-from unskew.cli._show import show
+from unskew._support.text import plural
+from unskew.cli._app import app, check_seed, say, show, warn
 
 Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file.")]
-Model = Annotated[Path, Argument(metavar="MODEL", help="Model file that `unskew fit` wrote.")]
+Model = Annotated[Path, Argument(metavar="MODEL", help="Model file written by `unskew fit`.")]
 Label = Annotated[str, Option(help="Column that says which rows are known positives (1/0, yes/no, true/false).")]
 Confidence = Annotated[
-    str | None, Option(help="Column with the confidence of each known positive, between 0 and 1; read there only.")
+    str | None, Option(help="Column with the confidence of each known positive, from 0 to 1; ignored on other rows.")
 ]
-Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means: not labeled.")]
-Exclude = Annotated[list[str] | None, Option(help="Column that is not to be used; may be repeated.")]
-Seed = Annotated[int, Option(help="Seed of everything random.")]
-Epochs = Annotated[int | None, Option(help="At most so many passes over the data; by default as its size needs.")]
-Json = Annotated[Path | None, Option("--json", help="Write the results to this file as JSON.")]
+Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means unlabeled.")]
+Exclude = Annotated[list[str] | None, Option(help="Column to ignore; may be repeated.")]
+Seed = Annotated[int, Option(help="Random seed.")]
+Epochs = Annotated[int | None, Option(help="Maximum number of passes over the data; by default chosen by its size.")]
+Json = Annotated[Path | None, Option("--json", help="Also write the results to this JSON file.")]
 
 
-@app.command(short_help="Learn to rank from a table, and estimate how good that is.")
+@app.command(short_help="Learn to rank the rows of a table, and estimate how well.")
 def fit(
     data: Data,
     label: Label,
     confidence: Confidence = None,
-    method: Annotated[str, Option(help="See `unskew methods`.")] = "conf-auc",
+    method: Annotated[str, Option(help="Method; `unskew methods` lists them.")] = "conf-auc",
     exclude: Exclude = None,
     validation: Annotated[
-        Path | None, Option(help="File whose rows choose when to stop; else some are held out.")
+        Path | None, Option(help="File whose rows decide when to stop training; by default some of DATA.")
     ] = None,
-    prior: Annotated[float | None, Option(help="Share of positives, where it is known.")] = None,
+    prior: Annotated[float | None, Option(help="Share of positives among all rows, if known.")] = None,
     blank_is_unlabeled: Blank = False,
     epochs: Epochs = None,
-    estimate: Annotated[bool, Option(help="Cross-validate to say how good the model is; five more trainings.")] = True,
+    estimate: Annotated[
+        bool, Option(help="Cross-validate to estimate how good the model is; trains five more times.")
+    ] = True,
     out: Annotated[Path, Option(help="Model file to write.")] = Path("model.unskew"),
     seed: Seed = 0,
     as_json: Json = None,
 ) -> None:
-    """Learn to rank from a table with known positives, and estimate how good that is.
+    """Learn to rank the rows of a table with known positives, and estimate how good the ranking is.
 
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
@@ -67,9 +68,9 @@ def fit(
     if model.evidence is not None:
         for finding in model.evidence.findings:
             if finding.level != "good":
-                typer.echo(f"{finding.level}: {finding.text} {finding.advice}")
+                say(f"{finding.level}: {finding.text} {finding.advice}")
     _write_json(as_json, model_json(model))
-    typer.echo(f"The model: {out}")
+    say(f"Model: {out}")
 
 
 @app.command(short_help="Score and rank the rows of a file.")
@@ -78,20 +79,24 @@ def score(
     data: Data,
     out: Annotated[Path, Option(help="File to write, .csv or .parquet.")] = Path("scored.csv"),
     id_columns: Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")] = None,
+    raw: Annotated[
+        bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
+    ] = False,
 ) -> None:
     """Score and rank the rows of a file; rank 1 is the most likely positive.
+
+    In a CSV file, a ' is put before cells that a spreadsheet would run as formulas. Plain numbers stay as they are.
 
     Example: unskew score cases.unskew new.csv --id case_number --out ranked.csv
     """
     from unskew._support.files import require_writable
     from unskew.practice.model import TableModel
     from unskew.practice.score import score_file
-    from unskew.tables import rows
 
     require_writable(out, model, data)
-    ranked = score_file(TableModel.load(model), data, out, id_columns or ())
+    ranked = score_file(TableModel.load(model), data, out, id_columns or (), raw=raw)
     _tell(ranked.messages)
-    typer.echo(f"{rows(ranked.n_rows)} ranked: {out}")
+    say(f"{plural(ranked.n_rows, 'row')} ranked: {out}")
 
 
 @app.command(short_help="Estimate the AUC on other rows, without negatives.")
@@ -100,11 +105,11 @@ def evaluate(
     data: Data,
     label: Label,
     confidence: Confidence = None,
-    truth: Annotated[str | None, Option(help="Column with the true classes, where they are known.")] = None,
+    truth: Annotated[str | None, Option(help="Column with the true classes, if known.")] = None,
     blank_is_unlabeled: Blank = False,
     as_json: Json = None,
 ) -> None:
-    """Estimate the AUC on other rows without negatives; with --truth, beside the true AUC.
+    """Estimate the AUC on other rows, without negatives; with --truth, also compute the true AUC.
 
     Example: unskew evaluate cases.unskew later.csv --label known --confidence severity
     """
@@ -112,31 +117,30 @@ def evaluate(
     from unskew.practice.evaluate import evaluate_file
     from unskew.practice.model import TableModel
     from unskew.practice.terminal import evaluation_table
-    from unskew.tables import rows
 
     require_writable(as_json, model, data)
     loaded = TableModel.load(model)
     result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
     _tell(result.messages)
-    show(evaluation_table(result), f"{data.name}: {rows(result.n_rows)}, {result.n_labeled:,} labeled")
+    show(evaluation_table(result), f"{data.name}: {plural(result.n_rows, 'row')}, {result.n_labeled:,} labeled")
     _write_json(as_json, result.to_json())
 
 
-@app.command(short_help="Compare methods on the biased labels alone, recommend one.")
+@app.command(short_help="Compare methods using only the biased labels; recommend one.")
 def compare(
     data: Data,
     label: Label,
-    confidence: Annotated[str, Option(help="Column with the confidence of each known positive, between 0 and 1.")],
-    methods: Annotated[str | None, Option(help="Names, with commas between them; all if left out.")] = None,
-    folds: Annotated[int | None, Option(help="Parts for cross-validation.")] = None,
-    truth: Annotated[str | None, Option(help="Column with the true classes, where they are known.")] = None,
+    confidence: Annotated[str, Option(help="Column with the confidence of each known positive, from 0 to 1.")],
+    methods: Annotated[str | None, Option(help="Methods to compare, separated by commas; by default all.")] = None,
+    folds: Annotated[int | None, Option(help="Number of parts for cross-validation.")] = None,
+    truth: Annotated[str | None, Option(help="Column with the true classes, if known.")] = None,
     exclude: Exclude = None,
     blank_is_unlabeled: Blank = False,
     epochs: Epochs = None,
     seed: Seed = 0,
     out: Annotated[Path, Option(help="Folder for the page and the results as JSON.")] = Path("comparison"),
 ) -> None:
-    """Compare methods by cross-validation on the biased labels alone, and recommend one.
+    """Compare methods by cross-validation, using only the biased labels, and recommend one.
 
     Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
     """
@@ -150,7 +154,7 @@ def compare(
 
     check_seed(seed)
     if folds is not None and folds < 2:
-        raise ValueError(f"--folds must be at least 2, to learn from some rows and judge by others, but it is {folds}.")
+        raise ValueError(f"--folds must be at least 2, to train on some rows and test on others, but it is {folds}.")
     require_folder(out)
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
     training = TrainingOptions(seed=seed, epochs=epochs)
@@ -161,25 +165,25 @@ def compare(
     known = None if truth is None else read_truth(table.frame, truth, path=data)
     n_folds = check_folds(table, folds)
     page, numbers = out / "index.html", out / "comparison.json"
-    make_folder(out)  # now that nothing is wrong with the request, and before anything long begins
+    make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
     result = compare_table(table, training, names, n_folds=n_folds, truth=known)
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
-    typer.echo(result.reason)
+    say(result.reason)
     if result.right:
-        typer.echo(result.right)
+        say(result.right)
     about = about_comparison(table, training, n_folds, truth)
     _write_json(numbers, comparison_json(result, about))
     write_atomically(page, comparison_html(result, about).encode())
-    typer.echo(f"The page: {page}")
+    say(f"Page: {page}")
 
 
 @app.command(short_help="Write one page about a model.")
 def report(
     model: Model, out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"), as_json: Json = None
 ) -> None:
-    """Write one page about a model: estimates, curves, thresholds, what the labels over-represent, what to watch.
+    """Write one page about a model: estimates, curves, thresholds, which cases are labeled too often, warnings.
 
     Example: unskew report cases.unskew --out cases.html
     """
@@ -192,12 +196,12 @@ def report(
     loaded = TableModel.load(model)
     write_atomically(out, model_html(loaded).encode())
     _write_json(as_json, model_json(loaded))
-    typer.echo(f"The page: {out}")
+    say(f"Page: {out}")
 
 
 def _tell(messages: tuple[str, ...]) -> None:
     for message in messages:
-        typer.echo(f"note: {message}", err=True)
+        warn(f"note: {message}")
 
 
 def _write_json(path: Path | None, content: Any) -> None:

@@ -1,5 +1,6 @@
 """Score a file row by row, in memory that does not grow with its columns, and write the ranked list."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,22 +10,33 @@ import numpy as np
 from scipy.stats import rankdata
 
 from unskew._support.progress import progress_bar
-from unskew._support.text import no_column
+from unskew._support.text import listed, no_column, plural
 from unskew.errors import TableError
 from unskew.practice.model import TableModel
-from unskew.tables import TableWriter, Tally, check_ending, check_types, open_table, read_batches
+from unskew.tables import (
+    TableWriter,
+    Tally,
+    check_ending,
+    check_types,
+    is_parquet,
+    open_table,
+    read_batches,
+    without_formulas,
+)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """What became of a file: rows scored, where the list is, and what a user should know."""
+    """How many rows were scored, where the list is, and what a user should know."""
 
     n_rows: int
     path: Path
     messages: tuple[str, ...]
 
 
-def score_file(model: TableModel, path: Path, out: Path, ids: Sequence[str] = (), *, verbose: bool = True) -> Ranked:
+def score_file(
+    model: TableModel, path: Path, out: Path, ids: Sequence[str] = (), *, raw: bool = False, verbose: bool = True
+) -> Ranked:
     """Write the id columns with `score` and `rank` (1 is the most likely positive) to `out`, in the order of the file.
 
     Parameters
@@ -34,22 +46,25 @@ def score_file(model: TableModel, path: Path, out: Path, ids: Sequence[str] = ()
         CSV or Parquet, by suffix; a file without rows gives a list without rows.
     ids : sequence of str
         Columns to keep.
+    raw : bool
+        Leave cells of a CSV file as they are, even if a spreadsheet would run them as formulas.
     verbose : bool
         Show a progress bar, on a terminal.
     """
     ids = list(dict.fromkeys(ids))
     check_ending(out)
     table = open_table(path)
-    _check_ids(ids, table, out)
+    raw = raw or is_parquet(out)
+    _check_ids(ids, table, out, raw)
     messages = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
     tally = Tally()
     score = _score(model, table, tally, verbose)
-    _write(table, out, ids, score)
-    return Ranked(len(score), out, (*messages, *tally.sentences()))
+    formulas = _write(table, out, ids, score, raw)
+    return Ranked(len(score), out, (*messages, *tally.sentences(), *_about(formulas)))
 
 
-def _check_ids(ids: Sequence[str], table: Any, out: Path) -> None:
-    """Refuse columns that are not there, or that the result cannot hold."""
+def _check_ids(ids: Sequence[str], table: Any, out: Path, raw: bool) -> None:
+    """Refuse columns that do not exist, or that the result cannot hold."""
     for name in ids:
         if name in ("score", "rank"):
             raise TableError(
@@ -57,7 +72,8 @@ def _check_ids(ids: Sequence[str], table: Any, out: Path) -> None:
             )
         if name not in table.columns:
             raise TableError(no_column(table.path, name, list(table.columns)))
-    check_types(out, table.no_rows(ids))
+    no_rows = table.no_rows(ids)
+    check_types(out, no_rows if raw else without_formulas(no_rows)[0])
 
 
 def _score(model: TableModel, table: Any, tally: Tally, verbose: bool) -> np.ndarray:
@@ -74,14 +90,32 @@ def _score(model: TableModel, table: Any, tally: Tally, verbose: bool) -> np.nda
     return np.concatenate(scores)
 
 
-def _write(table: Any, out: Path, ids: Sequence[str], score: np.ndarray) -> None:
+def _write(table: Any, out: Path, ids: Sequence[str], score: np.ndarray, raw: bool) -> Counter[str]:
+    """Write the list; the counts say which columns had cells that look like formulas."""
     import polars as pl
 
     rank = rankdata(-score, method="min").astype(np.int64)
     place = 0
+    formulas = Counter[str]()
     with TableWriter(out) as writer:
         numbers = pl.DataFrame({"row": np.arange(1, len(score) + 1)})
         for frame in read_batches(table, ids, may_be_empty=True) if ids else [numbers]:
+            if not raw:
+                names = frame.columns
+                frame, found = without_formulas(frame)
+                if place == 0:  # the header is written once
+                    found.update(old for old, new in zip(names, frame.columns, strict=True) if old != new)
+                formulas += found
             here = slice(place, place + len(frame))
             place += len(frame)
             writer.write(frame.with_columns(pl.Series("score", score[here]), pl.Series("rank", rank[here])))
+    return formulas
+
+
+def _about(formulas: Counter[str]) -> list[str]:
+    if not formulas:
+        return []
+    return [
+        f"a ' was put before {plural(formulas.total(), 'cell')} of {listed(sorted(formulas))} so that no spreadsheet "
+        "runs formulas from the data. Use --raw to leave cells as they are."
+    ]

@@ -18,12 +18,11 @@ try:
 except ImportError as error:
     raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 
-from unskew._support.text import rows
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.reading import open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, LeftOut, Schema, Tally
-from unskew.tables.writing import TableWriter, check_ending, check_types
+from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
     "Column",
@@ -35,6 +34,7 @@ __all__ = [
     "check_ending",
     "check_types",
     "infer_features",
+    "is_parquet",
     "open_table",
     "read_batches",
     "read_confidence",
@@ -43,5 +43,5 @@ __all__ = [
     "read_truth",
     "require_both_kinds",
     "require_file",
-    "rows",
+    "without_formulas",
 ]

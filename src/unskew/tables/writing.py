@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ from unskew.errors import TableError
 from unskew.tables.reading import PARQUET_ENDINGS
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+FORMULA = r"^\s*[=+\-@＝＋－＠]|^ *[\t\r\n]"  # what spreadsheets take for the start of one, see OWASP's "CSV injection"
+NUMBER = r"^ *[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)? *$"  # or a lone sign
 REFUSED = (ValueError, TypeError, NotImplementedError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 """Errors of polars and pyarrow about a type or a value that a file cannot hold."""
 
@@ -46,6 +49,30 @@ def check_types(path: StrPath, frame: pl.DataFrame) -> None:
 def is_parquet(path: StrPath) -> bool:
     """Whether a file of this name is written as Parquet."""
     return Path(path).name.lower().endswith(PARQUET_ENDINGS)
+
+
+def without_formulas(frame: pl.DataFrame) -> tuple[pl.DataFrame, Counter[str]]:
+    """Put a ``'`` before text that a spreadsheet would run as a formula, also before names of columns.
+
+    Numbers stay as they are, whatever their sign. The counts say how many cells of which columns were changed.
+    """
+    changed, cells = {}, Counter[str]()
+    for column in frame:
+        [name], renamed = _with_quotes(pl.Series([column.name]))
+        if name in changed or (renamed and name in frame.columns):
+            raise TableError(
+                f"the names of the columns must differ, but column {shown(column.name)} would be called {shown(name)}, "
+                "as another one is. Rename it in the file, or use --raw."
+            )
+        if isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+            column, cells[column.name] = _with_quotes(column.cast(pl.String))
+        changed[name] = column
+    return pl.DataFrame(changed), +cells
+
+
+def _with_quotes(text: pl.Series) -> tuple[pl.Series, int]:
+    formulas = (text.str.contains(FORMULA) & ~text.str.contains(NUMBER)).fill_null(False)
+    return text.zip_with(~formulas, "'" + text), int(formulas.sum())
 
 
 def _can_hold(path: StrPath, column: pl.Series) -> bool:
