@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unskew._support.modelfile import SIGNATURE, read_model_file
+from unskew._support.modelfile import read_model_file
 from unskew.errors import ModelFileError
 from unskew.metrics.evidence import Evidence
 from unskew.rankers import Ranker, ranker_in
@@ -85,7 +85,7 @@ class TableModel:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "TableModel":
         """Read what `save` wrote; nothing in the file is executed."""
-        _require_model(Path(path))
+        require_file(Path(path), "model file that `unskew fit` wrote")
         model = read_model_file(path)
         notes = model.header.get("notes")
         if notes is None:
@@ -103,21 +103,6 @@ class TableModel:
                 f"{path} must say what the columns of its table were, but that part is not as this version writes it "
                 f"({error}). Fit again."
             ) from error
-
-
-def _require_model(path: Path) -> None:
-    """Refuse what is no model file, most often the data in its place."""
-    require_file(path, "model file that `unskew fit` wrote")
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(len(SIGNATURE))
-    except OSError as error:
-        raise ModelFileError(f"{path}: the file must be readable, but it is not: {error.strerror}.") from None
-    if begin and not SIGNATURE.startswith(begin):
-        raise ModelFileError(
-            f"{path} is no model file of unskew, or its first bytes are damaged: it begins with {begin!r}. Give the "
-            "file that `unskew fit` wrote first, and then the data."
-        )
 
 
 def _parts(notes: dict[str, Any]) -> tuple[Schema, Encoder, Source, Evidence | None]:
