@@ -4,11 +4,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from unskew._support.json_records import build
 from unskew._support.modelfile import read_model_file
 from unskew.errors import ModelFileError
 from unskew.metrics.evidence import Evidence
@@ -29,6 +31,12 @@ class Source:
     made: str
     validation_file: str | None = None  # None also in model files from before there was this field
     n_validation_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.n_labeled <= self.n_rows:
+            raise ValueError(f"n_labeled must be from 0 to n_rows, {self.n_rows}, but it is {self.n_labeled}.")
+        if (self.validation_file is None) != (self.n_validation_rows is None):
+            raise ValueError("validation_file must come with n_validation_rows, but one of them is missing.")
 
     @property
     def aside(self) -> tuple[str, ...]:
@@ -53,18 +61,31 @@ class TableModel:
     encoder : Encoder
         Turns rows into features.
     source : Source
-    evidence : Evidence or None
-        What cross-validation said of it; None if it was not asked for, or could not be.
+    evidence_json : mapping or None
+        What cross-validation estimated, as JSON; None if it was not wanted or not possible. Decoded by `evidence`.
     written_with : mapping of str to str
         Versions that it was made with; of a model that was not saved yet those of now.
+    path : Path or None
+        The file that it was read from, for messages.
     """
 
     ranker: Ranker
     schema: Schema
     encoder: Encoder
     source: Source
-    evidence: Evidence | None
+    evidence_json: Mapping[str, Any] | None
     written_with: Mapping[str, str] = field(default_factory=dict)
+    path: Path | None = None
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """What cross-validation estimated; not decoded before it is wanted, because scoring does without."""
+        if self.evidence_json is None:
+            return None
+        try:
+            return Evidence.from_json(self.evidence_json)
+        except ValueError as error:
+            raise _wrong_part(self.path, "report", error) from None
 
     def score(self, frame: Any) -> np.ndarray:
         """Scores of the rows of a frame that was checked against the schema."""
@@ -77,8 +98,8 @@ class TableModel:
             notes={
                 "schema": self.schema.to_json(),
                 "encoder": self.encoder.to_json(),
-                "source": {**vars(self.source), "excluded": list(self.source.excluded)},
-                "evidence": None if self.evidence is None else self.evidence.to_json(),
+                "source": vars(self.source),
+                "evidence": self.evidence_json,
             },
         )
 
@@ -95,22 +116,42 @@ class TableModel:
             )
         ranker = ranker_in(model, Path(path))
         try:
-            return cls(
-                ranker, *_parts(notes), {"unskew": model.header["library_version"], **model.header["written_with"]}
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelFileError(
-                f"{path} must say what the columns of its table were, but that part is not as this version writes it "
-                f"({error}). Fit again."
-            ) from error
+            parts = _parts(notes)
+            _require_features(parts[1], ranker)
+        except ValueError as error:
+            raise _wrong_part(path, "table", error) from None
+        versions = {"unskew": model.header["library_version"], **model.header["written_with"]}
+        return cls(ranker, *parts, versions, Path(path))
 
 
-def _parts(notes: dict[str, Any]) -> tuple[Schema, Encoder, Source, Evidence | None]:
-    source = {**notes["source"], "excluded": tuple(notes["source"]["excluded"])}
-    evidence = notes["evidence"]
-    return (
-        Schema.from_json(notes["schema"]),
-        Encoder.from_json(notes["encoder"]),
-        Source(**source),
-        None if evidence is None else Evidence.from_json(evidence),
+@dataclass(frozen=True)
+class _Notes:
+    """What a model file holds beside the ranker."""
+
+    schema: dict[str, Any]
+    encoder: dict[str, Any]
+    source: Source
+    evidence: dict[str, Any] | None
+
+
+def _parts(notes: Any) -> tuple[Schema, Encoder, Source, dict[str, Any] | None]:
+    read: _Notes = build(_Notes, notes, "notes")
+    schema, encoder = Schema.from_json(read.schema), Encoder.from_json(read.encoder)
+    if schema.names != encoder.schema.names:
+        raise ValueError("the columns and what encodes them must be the same, but they are not.")
+    return schema, encoder, read.source, read.evidence
+
+
+def _require_features(encoder: Encoder, ranker: Ranker) -> None:
+    n_features = len(encoder.feature_names)
+    if tuple(ranker.input_shape_) != (n_features,):
+        raise ValueError(
+            f"its {n_features} features must be those of the model, but that takes rows of shape {ranker.input_shape_}."
+        )
+
+
+def _wrong_part(path: str | os.PathLike[str] | None, part: str, error: ValueError) -> ModelFileError:
+    return ModelFileError(
+        f"{path}: what the file says of its {part} must be as this version of unskew writes it, but it is not: {error} "
+        "Fit again."
     )
