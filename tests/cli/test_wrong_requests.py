@@ -120,7 +120,7 @@ def requests(folder, out):
         "prior of one": (["fit", cases, *FIT, "--prior", "1"], "--prior must lie between 0 and 1.*it is 1"),
         "prior below the labels": (
             ["fit", cases, *FIT, "--prior", "0.00001"],
-            "--prior must be at least.*cases.csv.*1e-05",
+            "cases.csv.*--prior must be at least.*1e-05",
         ),
         "prior not known": (["fit", cases, "--label", "known", "--method", "nnpu"], "--prior SHARE or --confidence"),
         "seed below 0": (["fit", cases, *FIT, "--seed", "-1"], "--seed must be .* from 0 to .*but it is -1"),
@@ -157,7 +157,10 @@ def requests(folder, out):
             ["compare", cases, *FIT[:4], "--folds", "1", "--out", out / "c"],
             "--folds must be at least 2.*but it is 1",
         ),
-        "data as a model": (["score", cases, cases, "--out", out / "s.csv"], "no model file of .*`unskew fit` wrote"),
+        "data as a model": (
+            ["score", cases, cases, "--out", out / "s.csv"],
+            "not an unskew model.*`unskew fit`",
+        ),
         "no such model": (["report", folder / "m.unskw"], "m.unskw: there must be a file.* Did you mean 'm.unskew'"),
         "a folder as a model": (["score", folder, cases, "--out", out / "s.csv"], "a folder. Give one model file"),
         "model as data": (["fit", model, *FIT, "--out", out / "m"], "m.unskew"),
