@@ -114,8 +114,8 @@ def test_a_model_file_with_the_columns_written_twice_is_read(folder):
     ("change", "message"),
     [
         (lambda notes: notes["encoder"]["schema"]["columns"][0].update(mean=0.5), "schema and encoder, must agree"),
-        (lambda notes: notes.update(encoder=5), "encoder must be an object, but it is 5"),
-        (lambda notes: notes.pop("schema"), "it has no 'schema'"),
+        (lambda notes: notes.update(encoder=5), "notes.encoder must be an object, but it is 5"),
+        (lambda notes: notes.pop("schema"), "notes must hold schema"),
         (lambda notes: notes["schema"].update(columns=[]), "some column must become features, but none of 0 does"),
         (lambda notes: notes["schema"]["columns"].pop(), "schema and encoder, must agree"),
         (
@@ -129,7 +129,7 @@ def test_a_model_file_with_the_columns_written_twice_is_read(folder):
 def test_a_model_file_that_contradicts_itself_is_refused(folder, change, message):
     fit(folder)
     path = rewritten(folder, change)
-    with pytest.raises(ModelFileError, match=f"old.unskew must describe the table .*{message}.*Fit again"):
+    with pytest.raises(ModelFileError, match=f"old.unskew: what the file says of its table .*{message}.*Fit again"):
         TableModel.load(path)
 
 
