@@ -160,11 +160,8 @@ def absolute_auc_risk(
     elif label_freq is None:
         raise ValueError("the one-sample AUC risk needs label_freq, the share of the positives that are labeled.")
     else:
-        check_value(
-            "label_freq",
-            label_freq,
-            Rule("a number above 0 and at most 1", lambda each: above(0).allows(each) and each <= 1),
-        )
+        words = "a number above 0 and at most 1"
+        check_value("label_freq", label_freq, Rule(words, lambda value: above(0).allows(value) and value <= 1))
         factor = label_freq / (1 - prior)
     constant = prior / (2 * (1 - prior)) if as_surrogate(surrogate).symmetric else 0.0
     return factor * bracket - constant
