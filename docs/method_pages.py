@@ -71,7 +71,7 @@ def facts(card: MethodCard) -> str:
 
 
 def needs(card: MethodCard) -> str:
-    """What the method needs beside labels, in words."""
+    """What the method needs besides labels, in words."""
     return ", ".join(card.needs) or "labels only"
 
 

@@ -10,7 +10,7 @@ from quick_fits import QUICK
 from unskew.data.holdout import hold_out
 from unskew.data.rows import DenseRows, as_rows
 from unskew.errors import NoHoldOutWarning
-from unskew.learning import trainer as training
+from unskew.learning import batches, trainer
 from unskew.rankers import _em
 from unskew.records import PUData, ScoredBatch
 
@@ -89,7 +89,7 @@ def test_validation_data_are_judged_by_the_objective_of_the_training_data(name, 
     """With a quarter of them labeled, where it is a twentieth in the training data, the factors are those of these."""
     rng, seen = np.random.RandomState(0), []
     X, y, Xv, yv = rng.normal(size=(200, 2)), np.repeat([1, 0], [10, 190]), rng.normal(size=(40, 2)), np.arange(40) < 10
-    for module in (training, _em):
+    for module in (batches, trainer, _em):
         monkeypatch.setattr(module, "ScoredBatch", watched(seen), raising=False)
     monkeypatch.setattr(_em, "observed_loss", watched_loss(seen, _em.observed_loss))
     ranker = unskew.make(name, **{**QUICK, "max_epochs": 2})

@@ -307,18 +307,12 @@ def test_wrong_tensors_are_refused_in_words(door, case):
         DOORS[door](*arguments)
 
 
-@pytest.mark.parametrize(
-    ("alpha", "kind", "words"),
-    [
-        *((each, ValueError, r"must be in \(0, 1\), but it is") for each in (0, 1, -0.1, 2.0, math.nan, True)),
-        ("0.5", TypeError, r"alpha must be a number, but it is a str. Pass float\(alpha\)"),
-        (torch.tensor(0.5), TypeError, r"alpha must be a number, but it is a Tensor"),
-    ],
-)
-def test_alpha_outside_its_range_is_refused(alpha, kind, words):
-    with pytest.raises(kind, match=words):
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 2.0, math.nan, True, "0.5", torch.tensor(0.5), None])
+def test_alpha_outside_its_range_is_refused(alpha):
+    words = "alpha must be a number above 0 and below 1, but it is"
+    with pytest.raises(ValueError, match=words):
         risk.confidence_auc_risk(HIGH, LOW, ONES, alpha)
-    with pytest.raises(kind, match=words):
+    with pytest.raises(ValueError, match=words):
         risk.nonsymmetric_auc_risk(HIGH, LOW, ONES, alpha, "logistic")
 
 
@@ -342,9 +336,9 @@ def test_means_over_pairs_refuse_the_same():
 
 def test_factor_and_constant_need_shares():
     bracket = torch.tensor(1.0)
-    with pytest.raises(ValueError, match=r"prior must be in \(0, 1\), but it is 1"):
+    with pytest.raises(ValueError, match="prior must be a number above 0 and below 1, but it is 1"):
         risk.absolute_auc_risk(bracket, prior=1, label_freq=0.5)
-    with pytest.raises(ValueError, match=r"label_freq must be in \(0, 1\], but it is 0"):
+    with pytest.raises(ValueError, match="label_freq must be a number above 0 and at most 1, but it is 0"):
         risk.absolute_auc_risk(bracket, prior=0.5, label_freq=0)
     with pytest.raises(ValueError, match="scenario must be one of.*Did you mean 'two-sample'"):
         risk.absolute_auc_risk(bracket, prior=0.5, scenario="twosample")

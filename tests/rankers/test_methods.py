@@ -94,8 +94,6 @@ def test_a_card_reads_notes_and_sections():
         ----------
         power : int
             Of x**2.
-        **others
-            See elsewhere.
 
         Use it when
         -----------
@@ -382,7 +380,7 @@ def test_nnpu_offers_both_corrections(toy_data):
 
 
 def test_pconf_without_confidence_says_what_that_means(toy_data):
-    with pytest.warns(ConfidenceMissingWarning, match="leaves it nothing to tell instances apart by"):
+    with pytest.warns(ConfidenceMissingWarning, match="leaves it nothing to distinguish instances by"):
         unskew.make("pconf", **QUICK).fit(toy_data.X, toy_data.labeled)
     one, other = (fit("pconf", toy_data, surrogate=surrogate) for surrogate in ("sigmoid", "logistic"))
     assert not np.array_equal(one.decision_function(toy_data.X), other.decision_function(toy_data.X))

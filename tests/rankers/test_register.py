@@ -83,7 +83,7 @@ def test_what_cannot_be_registered_is_told():
         def to_score(self, logit):
             return logit
 
-    with pytest.raises(TypeError, match="must say its name, a string, but Nameless.name is not there"):
+    with pytest.raises(TypeError, match="Nameless.name must be a str, but it is None"):
         unskew.register(Nameless)
 
     @dataclass(kw_only=True, eq=False, repr=False)
@@ -100,7 +100,7 @@ def test_what_cannot_be_registered_is_told():
         name: ClassVar[str] = "stringy"
         scenarios: ClassVar[str] = "one-sample"
 
-    with pytest.raises(TypeError, match="a method's scenarios must be a tuple of strings, but Stringy.scenarios is"):
+    with pytest.raises(TypeError, match="Stringy.scenarios must be a tuple, but it is 'one-sample'"):
         unskew.register(Stringy)
     with pytest.raises(TypeError, match="LabelingRanker does not define to_score"):
         unskew.register(unskew.LabelingRanker)

@@ -101,7 +101,11 @@ def check_parameters(estimator: Any) -> None:
     """Refuse an estimator with a parameter that breaks one of the `rules` of its class and of its base classes."""
     of_each = [vars(kind).get("rules", {}) for kind in reversed(type(estimator).__mro__)]
     for name, rule in {name: rule for rules in of_each for name, rule in rules.items()}.items():
-        value = getattr(estimator, name)
-        if not rule.allows(value):
-            hint = closest_name(value, rule.options) if isinstance(value, str) else ""
-            raise ValueError(f"{name} of {type(estimator).__name__} must be {rule.words}, but it is {value!r}.{hint}")
+        check_value(f"{name} of {type(estimator).__name__}", getattr(estimator, name), rule)
+
+
+def check_value(name: str, value: Any, rule: Rule) -> None:
+    """Refuse a value that breaks the rule, and name the option that was probably meant."""
+    if not rule.allows(value):
+        hint = closest_name(value, rule.options) if isinstance(value, str) else ""
+        raise ValueError(f"{name} must be {rule.words}, but it is {value!r}.{hint}")

@@ -16,7 +16,7 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
     """Split off the same share of the labeled and of the unlabeled instances.
 
     Both sides keep at least two labeled ones when there are four or more, for which the share may have to be larger
-    than was asked for. With fewer (or with a single unlabeled one) nothing is held out: both records are the whole
+    than `fraction`. With fewer (or with a single unlabeled one) nothing is held out: both records are the whole
     data, the epoch is then chosen by the training risk, and a warning says so.
 
     Rows that are not all in memory limit how many unlabeled ones are held out. The labeled, of which there are few, are

@@ -72,7 +72,7 @@ class PUData:
 
 
 class ScoredBatch(NamedTuple):
-    """Scores of a batch (or of a whole data set) and what a risk needs beside them.
+    """Scores of a batch (or of a whole data set) and what else a risk needs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Features as something that hands out rows by number: the one view of X that training and scoring have."""
+"""Features, fetched by row number: all that training and scoring see of X."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -44,10 +44,10 @@ class Rows(ABC):
         return torch.randperm(len(rows), generator=generator)
 
     def keep(self, rows: np.ndarray) -> None:  # noqa: B027
-        """Be told which rows will be taken again and again."""
+        """Prepare for these rows to be taken again and again."""
 
     def walk(self) -> None:  # noqa: B027
-        """Be told that rows will be taken in the order in which they lie."""
+        """Prepare for rows to be taken in their order."""
 
 
 class DenseRows(Rows):
@@ -58,7 +58,6 @@ class DenseRows(Rows):
         self.shape = self.array.shape[1:]
 
     def __len__(self) -> int:
-        """Count of rows."""
         return len(self.array)
 
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -68,14 +67,13 @@ class DenseRows(Rows):
 
 
 class SparseRows(Rows):
-    """Rows of a compressed sparse matrix: only the batch that is asked for becomes dense."""
+    """Rows of a compressed sparse matrix: only the batch that is taken becomes dense."""
 
     def __init__(self, matrix: sparse.csr_matrix | sparse.csr_array) -> None:
         self.matrix = sparse.csr_array(matrix, dtype=np.float32)
         self.shape = (self.matrix.shape[1],)
 
     def __len__(self) -> int:
-        """Count of rows."""
         return int(self.matrix.shape[0])
 
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -90,7 +88,6 @@ class ReshapedRows(Rows):
         self.rows, self.shape = rows, shape
 
     def __len__(self) -> int:
-        """Count of rows."""
         return len(self.rows)
 
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -99,7 +96,7 @@ class ReshapedRows(Rows):
         return self.rows.take(index, place).reshape(len(index), *self.shape)
 
     def walk(self) -> None:
-        """Be told that rows will be taken in the order in which they lie."""
+        """Prepare for rows to be taken in their order."""
         self.rows.walk()
 
 

@@ -14,17 +14,16 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
+from unskew._support.parameters import check_value, one_of
 from unskew.data.rows import Rows
-from unskew.errors import TooFewLabeled, closest_name
+from unskew.errors import TooFewLabeled
 
 SCENARIOS = ("one-sample", "two-sample")
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse a string that is none of the choices, and name the one that was probably meant."""
-    if value not in choices:
-        listed = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {listed}, but it is {value!r}.{closest_name(value, choices)}")
+    """Refuse a string that is not one of the choices, and name the one that was probably meant."""
+    check_value(name, value, one_of(*choices))
 
 
 def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
@@ -135,7 +134,7 @@ def _numbers_or_text(y: np.ndarray) -> np.ndarray:
 
 
 def _require_all_labels(y: Any) -> None:
-    """Refuse missing labels, which many a table has where nobody looked."""
+    """Refuse missing labels, which many tables have where nothing is known."""
     entries = np.asarray(y)
     missing = _missing(entries)
     if entries.ndim and missing.any():
@@ -213,11 +212,10 @@ def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
     )
     bad = np.flatnonzero(~((values >= 0) & (values <= 1)))  # written so that NaN counts as bad
     if bad.size:
-        first = bad[0]
-        found = "missing" if np.isnan(values[first]) else f"{values[first]:g}"
+        found = "missing" if np.isnan(values[bad[0]]) else f"{values[bad[0]]:g}"
         raise ValueError(
             f"confidence must lie in [0, 1] on every labeled row, but {bad.size} of {values.size} do not (first: "
-            f"{found} at row {rows[first]}). Scores on another scale may be mapped into [0, 1] by any strictly "
+            f"{found} at row {rows[bad[0]]}). Scores on another scale may be mapped into [0, 1] by any strictly "
             "increasing function: the best ranking stays the same (Prop. 4.1)."
         )
     if not values.any():
@@ -229,7 +227,7 @@ def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
 
 
 def require_finite_scores(scores: np.ndarray) -> np.ndarray:
-    """Refuse scores that are no numbers, which finite features give only if they are near the limits of float32."""
+    """Refuse scores that are not finite, which finite features give only near the limits of float32."""
     bad = np.flatnonzero(~np.isfinite(scores))
     if bad.size:
         raise ValueError(
@@ -306,7 +304,7 @@ def plain_array(values: Any) -> Any:
 
 
 def _refuse_dates(X: Any) -> None:
-    """Refuse dates and durations: numpy counts their units without a word, a missing one like any other."""
+    """Refuse dates and durations: numpy silently counts their units, those of a missing one too."""
     columns = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False)
     found = [f"column {str(name)!r} holds" for name, dtype in columns if _is_date(dtype)]
     if _is_date(getattr(X, "dtype", None)):
@@ -356,7 +354,7 @@ def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -
 
 
 def _first_text(X: Any) -> str:
-    """Name the first entry of a table that is text, or anything else that is no number."""
+    """Name the first entry of a table that is text, or anything else that is not a number."""
     columns = list(getattr(X, "columns", [])) or None
     entries = np.asarray(X, dtype=object)
     entries = entries if entries.ndim > 1 else entries.reshape(-1, 1)
@@ -369,4 +367,4 @@ def _first_text(X: Any) -> str:
             row, column = place[0], place[1] if len(place) == 2 else place[1:]
             name = repr(str(columns[place[1]])) if columns else str(column)
             return f"Input X must be numeric, but it is {entries[place]!r} in column {name}, row {row}."
-    raise AssertionError("only called when some entry is no number")
+    raise AssertionError("only called when some entry is not a number")

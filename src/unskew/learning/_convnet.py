@@ -12,7 +12,7 @@ The tiles are chosen so that little has to be moved:
   halves, twice.
 - What pooling leaves of a 4 x 4 tile is a cell of 2 x 2 pixels, and 3 x 3 neighbouring cells are the patch of a tile of
   the second convolution. Likewise 2 x 2 cells of 4 x 4 pixels of the image are the patch of a tile of the first.
-- Cells beside each other are copied to lie one behind the other, a strip. Cells below each other are left where they
+- Cells next to each other are copied one behind the other, as a strip. Cells below each other are left where they
   are: a product is the sum over the strips of a patch, and these are rows of one array, at some distance.
 
 Rows and columns of an image beyond a multiple of 4 are left out. The pooling of the plain network drops them as well.
@@ -51,10 +51,10 @@ class ConvNet(nn.Sequential):
         channels, height, width = shape
         n_pooled = FILTERS[1] * (height // 4 - 3) * (width // 4 - 3)
         super().__init__(
-            _undrawn_convolution(channels, FILTERS[0]),
+            undrawn(nn.Conv2d, channels, FILTERS[0], kernel_size=5),
             nn.MaxPool2d(2),  # before the ReLU, with which it commutes, to leave it a quarter of the work
             nn.ReLU(),
-            _undrawn_convolution(*FILTERS),
+            undrawn(nn.Conv2d, *FILTERS, kernel_size=5),
             nn.MaxPool2d(2),
             nn.ReLU(),
             nn.Flatten(),
@@ -90,14 +90,8 @@ class ConvNet(nn.Sequential):
 class ConvNetPullback:
     """Scores of a network and, from the slopes of a risk at these scores, the gradients of its weights.
 
-    The same as autograd gives, in memory that is allocated once. One pull-back serves one training: `gradients` belongs
-    to the last call of `scores`, and the next call overwrites both.
-
-    Parameters
-    ----------
-    network : ConvNet
-    batch_size : int
-        Rows at most.
+    The same as autograd gives, in memory that is allocated once for `batch_size` rows at most. One pull-back serves one
+    training: `gradients` belongs to the last call of `scores`, and the next call overwrites both.
     """
 
     uses_autograd = False
@@ -130,21 +124,12 @@ class ConvNetPullback:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What the backward pass of a block needs of the forward pass, for one chunk of images.
+    """What the backward pass of a block needs of the forward pass, for one chunk of images."""
 
-    Attributes
-    ----------
-    input : tensor
-        View of the block's input as strips, with overlap.
-    output : tensor of shape (tiles, pooled numbers)
-    rightwards, downwards : tensor
-        By how much the right of two pixels exceeds the left, and the lower one the upper.
-    """
-
-    input: Tensor
-    output: Tensor
-    rightwards: Tensor
-    downwards: Tensor
+    input: Tensor  # the block's input, seen as strips, with overlap
+    output: Tensor  # of shape (tiles, pooled numbers)
+    rightwards: Tensor  # by how much the right of two pixels exceeds the left
+    downwards: Tensor  # and the lower one the upper
 
 
 class _Block:
@@ -312,11 +297,9 @@ class _Blocks:
         return output.view(*self.second.grid, -1).permute(1, 3, 0, 2)
 
 
-def _undrawn_convolution(n_inputs: int, n_filters: int) -> nn.Module:
-    """Make a convolution without drawing weights: torch's constructor would draw from the global generator."""
-    layer: nn.Module = nn.utils.skip_init(  # type: ignore[no-untyped-call]
-        nn.Conv2d, n_inputs, n_filters, kernel_size=5, dtype=torch.float32
-    )
+def undrawn(kind: type[nn.Module], *sizes: int, **options: int) -> nn.Module:
+    """Make a layer without drawing its weights: torch's constructor would draw from the global generator."""
+    layer: nn.Module = nn.utils.skip_init(kind, *sizes, **options, dtype=torch.float32)  # type: ignore[no-untyped-call]
     return layer
 
 

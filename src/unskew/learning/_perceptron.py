@@ -29,13 +29,7 @@ before_relu: Any = getattr(getattr(torch.ops.aten, "threshold_backward", None), 
 
 
 class Perceptron(nn.Module):
-    """Two hidden layers with ReLU and one output, of shape (n,).
-
-    Parameters
-    ----------
-    n_inputs : int
-    hidden : int
-        Nodes of each hidden layer.
+    """Two hidden layers with ReLU, of `hidden` nodes each, and one output, of shape (n,).
 
     Attributes
     ----------
@@ -95,14 +89,9 @@ class Perceptron(nn.Module):
 class PerceptronPullback:
     """Scores of a perceptron and, from the slopes of a risk at these scores, the gradient of its weights.
 
-    The same as autograd gives, in fewer and larger operations and in memory that is allocated once. One pull-back
-    serves one training: `gradients` belongs to the last call of `scores`, and the next call overwrites both.
-
-    Parameters
-    ----------
-    perceptron : Perceptron
-    batch_size : int
-        Rows at most.
+    The same as autograd gives, in fewer and larger operations, and in memory that is allocated once for `batch_size`
+    rows at most. One pull-back serves one training: `gradients` belongs to the last call of `scores`, and the next call
+    overwrites both.
     """
 
     uses_autograd = False

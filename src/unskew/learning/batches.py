@@ -14,7 +14,7 @@ BatchOf = Callable[[Tensor], ScoredBatch]
 """What turns scores of rows into a batch for the risk."""
 
 DRAWN_AHEAD = 1 << 16
-"""Unlabeled instances, about, whose batches are drawn at once, be it for several epochs."""
+"""About how many unlabeled instances to draw batches of at once, if need be for several epochs."""
 
 
 def batch_sizes(data: PUData, batch_size: int) -> tuple[int, int]:
@@ -38,15 +38,7 @@ class Batches:
     """Shuffled batches of one data set, drawn anew for every epoch.
 
     An epoch walks the unlabeled instances once, in equal parts; the labeled ones are walked in shuffled passes, as
-    many as the epoch has steps for. No instance is twice in a batch.
-
-    Parameters
-    ----------
-    data : PUData
-    batch_size : int
-    device : str
-    n_epochs : int
-        How many are going to be asked for: so many may be drawn ahead.
+    many as the epoch has steps for. No instance is twice in a batch. Up to `n_epochs` epochs may be drawn ahead.
     """
 
     def __init__(self, data: PUData, batch_size: int, device: str, n_epochs: int = 1) -> None:

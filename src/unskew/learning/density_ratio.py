@@ -4,6 +4,7 @@ There the share of labeled instances is the collector's choice and says nothing,
 but the ratio can: from the odds of a probabilistic classifier, or directly by least squares (uLSIF).
 """
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ def ratio_from_odds(labeling_prob: np.ndarray, alpha: float) -> np.ndarray:
     return np.asarray(odds * (1 - alpha) / alpha)
 
 
+@dataclass(eq=False, repr=False)
 class ULSIF(BaseEstimator):
     r"""Density ratio by unconstrained least-squares importance fitting [1]_.
 
@@ -64,6 +66,12 @@ class ULSIF(BaseEstimator):
     .. [1] T. Kanamori, S. Hido, M. Sugiyama. A least-squares approach to direct importance estimation. JMLR 10, 2009.
     """
 
+    n_centers: int = 100
+    widths: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
+    ridges: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1.0)
+    n_folds: int = 5
+    random_state: Any = None
+
     rules: ClassVar[dict[str, Rule]] = {
         "n_centers": whole_number(1),
         "widths": all_above(0),
@@ -71,20 +79,6 @@ class ULSIF(BaseEstimator):
         "n_folds": whole_number(2),
         "random_state": SEED,
     }
-
-    def __init__(
-        self,
-        n_centers: int = 100,
-        widths: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0),
-        ridges: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1.0),
-        n_folds: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        self.n_centers = n_centers
-        self.widths = widths
-        self.ridges = ridges
-        self.n_folds = n_folds
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the ratio of labeled (y = 1) to unlabeled (y = 0) instances; if that fails, all stays as it was."""

@@ -1,6 +1,6 @@
 """Score functions: linear, kernel, the MLP and the CNN of App. E.3, or the user's own module.
 
-The networks here draw their initial weights from a generator that is handed in. The values follow torch's default
+The networks here draw their initial weights from a generator that is passed in. The values follow torch's default
 (uniform within one over the root of the fan-in), but the global generator is never touched.
 """
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import torch
 from torch import Generator, Tensor, nn
 
-from unskew.learning._convnet import ConvNet
+from unskew.learning._convnet import ConvNet, undrawn
 from unskew.learning._perceptron import Perceptron
 
 HIDDEN = 124
@@ -120,7 +120,7 @@ def _users_module(network: Callable[..., nn.Module], shape: tuple[int, ...]) -> 
     module = network(shape)
     if not isinstance(module, nn.Module):
         raise TypeError(f"{wanted}, but what it returned is {module!r}.")
-    return copy.deepcopy(module)  # a callable may hand out one module again and again
+    return copy.deepcopy(module)  # a callable may return the same module every time
 
 
 def _draw_weights(layer: nn.Linear | nn.Conv2d, generator: Generator) -> None:
@@ -131,18 +131,12 @@ def _draw_weights(layer: nn.Linear | nn.Conv2d, generator: Generator) -> None:
             layer.bias.uniform_(-bound, bound, generator=generator)
 
 
-def _undrawn(kind: type[nn.Module], *sizes: int) -> nn.Module:
-    """Make a layer whose weights are not drawn yet: torch's constructor would draw from the global generator."""
-    layer: nn.Module = nn.utils.skip_init(kind, *sizes, dtype=torch.float32)  # type: ignore[no-untyped-call]
-    return layer
-
-
 def _linear(shape: tuple[int, ...]) -> nn.Module:
-    return nn.Sequential(nn.Flatten(), _undrawn(nn.Linear, math.prod(shape), 1))
+    return nn.Sequential(nn.Flatten(), undrawn(nn.Linear, math.prod(shape), 1))
 
 
 def _kernel(shape: tuple[int, ...]) -> nn.Module:
-    return nn.Sequential(nn.Flatten(), KernelFeatures(math.prod(shape)), _undrawn(nn.Linear, FOURIER_FEATURES, 1))
+    return nn.Sequential(nn.Flatten(), KernelFeatures(math.prod(shape)), undrawn(nn.Linear, FOURIER_FEATURES, 1))
 
 
 def _mlp(shape: tuple[int, ...]) -> nn.Module:

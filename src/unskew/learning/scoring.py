@@ -1,4 +1,4 @@
-"""Scores of many rows: in blocks of one size, on all cores; a row in memory is no more than its number and score."""
+"""Scores of many rows: in blocks of one size, on all cores."""
 
 import math
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ FETCHED_NUMBERS = 1 << 18
 """Numbers of features fetched at once by a thread, about: narrow blocks one by one would leave threads queueing."""
 NUMBERS_PER_THREAD = 1 << 21
 """Numbers of features for which a thread is started, at least: below, it takes longer to start than it saves."""
-# A module of someone else may write to itself in `forward` (a cache, a counter, statistics), and two threads in it at
-# once would then spoil its scores without a word. Of these modules it is known that they do not.
+# A user's module may write to itself in `forward` (a cache, a counter, statistics), and two threads in it at once would
+# then silently spoil its scores. These modules do not.
 SAFE_IN_THREADS = (
     *(Perceptron, ConvNet, KernelFeatures),
     *(nn.Sequential, nn.Flatten, nn.Linear, nn.Conv2d, nn.MaxPool2d, nn.ReLU),
@@ -77,7 +77,7 @@ class _Scoring:
         self.turn = Lock()
 
     def work(self) -> None:
-        """Score what nobody has scored yet, until there is nothing left or another thread has failed."""
+        """Score rows that no thread has taken yet, until there are none left or another thread has failed."""
         shape = min(self.fetched, self.n_blocks * self.block), *self.X.shape
         memory = torch.zeros(shape, dtype=torch.float32)
         try:
@@ -90,12 +90,12 @@ class _Scoring:
             self.stop()
 
     def stop(self) -> None:
-        """Let nobody fetch any more."""
+        """Let no thread fetch any more."""
         self.starts = iter(())
 
     def _fetch(self, memory: Tensor) -> slice | None:
         """Write the next rows to `memory`, and zeros behind them; returns which ones these are."""
-        with self.turn:  # a source is asked by one thread at a time, and in order: those that read files rely on it
+        with self.turn:  # one thread reads a source at a time, and in order: those that read files rely on it
             start = next(self.starts, None)
             if start is None:
                 return None
@@ -141,7 +141,7 @@ def _one_thread_per_operation(n_threads: int) -> Iterator[None]:
 
 
 def _limit_this_thread(n_threads: int) -> None:
-    """Let torch compute in this thread alone what this thread asks for.
+    """Let torch compute what this thread needs in this thread alone.
 
     `set_num_threads` holds for the thread that calls it and, beyond that, is what threads begin with from then on.
     Where there are others that may begin, `n_threads` is put back for them, by a thread that does nothing else.

@@ -1,4 +1,4 @@
-"""The one training loop, ignorant of every method: Algorithm 1, lines 1 and 3 to 8."""
+"""The one training loop, for all methods: Algorithm 1, lines 1 and 3 to 8."""
 
 import math
 from collections.abc import Callable
@@ -160,15 +160,11 @@ def new_pullback(network: nn.Module, batch_size: int) -> Pullback:
 class Adam:
     """Adam as torch computes it, in its fused form, without the bookkeeping of torch's class, which costs more here.
 
-    Parameters
-    ----------
-    network : Module
-        Its trainable weights are updated in place.
-    learning_rate : float
+    The trainable weights of the network are updated in place.
     """
 
     def __init__(self, network: nn.Module, learning_rate: float) -> None:
-        # The same memory as the weights, but unknown to autograd: it may be written to without further ado.
+        # The same memory as the weights, but not tracked by autograd, so that it can be written to.
         self.values = [each.detach() for each in _trainable(network)]
         self.mean = [torch.zeros_like(each) for each in self.values]
         self.mean_square = [torch.zeros_like(each) for each in self.values]

@@ -60,7 +60,7 @@ Form = Callable[[Floats, Floats, Floats], Field]
 
 
 def linear_form(surrogate: Surrogate) -> Form | None:
-    """Form of a surrogate of the package; a user's own has none, though it may bear the name of one of them."""
+    """Form of a surrogate of the package; None for a user's own, even if it has the name of one of them."""
     return FORMS[surrogate.name] if SURROGATES.get(surrogate.name) is surrogate else None
 
 
@@ -69,16 +69,8 @@ def sums_at(
 ) -> tuple[Array | None, Array | None]:
     """Weighted losses and slopes of the margins target - source, summed over the sources, for each target.
 
-    Parameters
-    ----------
-    target, source : arrays of shape (n_targets,) and (n_sources,), neither empty
-        Scores, none beyond `LARGEST_SCORE`.
-    weight : array of shape (n_sources,)
-        Of either sign.
-    form : Form
-        What `linear_form` gave.
-    wants_loss, wants_slope : bool
-        What is not wanted is None.
+    Neither set of scores is empty, and none is beyond `LARGEST_SCORE`; weights may be of either sign. What is not
+    wanted is None.
     """
     loss, slope = (np.empty(target.shape) if wanted else None for wanted in (wants_loss, wants_slope))
     if not (wants_loss or wants_slope):
@@ -303,7 +295,7 @@ def _cell_polynomials(cells: Array, source_cells: Array, moments: Array, kernels
     values = np.zeros((len(kernels), N_NODES, len(cells)))
     _add_near(values, cells, source_cells, charges, kernels)
     _add_below(values, cells, source_cells, charges, [kernel.series for kernel in kernels])
-    # Above is below on the axis turned round.
+    # Above is below on the reversed axis.
     turned = values[:, ::-1, ::-1], -cells[::-1], -source_cells[::-1], charges[::-1, ::-1]
     _add_below(*turned, [kernel.sign_above * kernel.series for kernel in kernels])
     for kernel, value in zip(kernels, values, strict=True):

@@ -9,12 +9,12 @@ The public functions check their arguments, which takes longer than a small risk
 """
 
 from functools import lru_cache
-from numbers import Real
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from unskew._support.parameters import Rule, above, check_value
 from unskew.data.records import ScoredBatch
 from unskew.data.validation import SCENARIOS, check_choice
 from unskew.objectives.pairs import mean_over_distinct_pairs, mean_over_pairs, pair_sum
@@ -90,7 +90,8 @@ def confidence_auc_risk(
     tensor(0.2500)
     """
     _check_batch(labeled, unlabeled, weight)
-    return _one_sample(labeled, unlabeled, weight, _checked_alpha(alpha), _symmetric(surrogate))
+    check_value("alpha", alpha, above(0, 1))
+    return _one_sample(labeled, unlabeled, weight, alpha, _symmetric(surrogate))
 
 
 def nonsymmetric_auc_risk(
@@ -105,7 +106,8 @@ def nonsymmetric_auc_risk(
     turn into a constant. Parameters as in `confidence_auc_risk`.
     """
     _check_batch(labeled, unlabeled, weight)
-    return _nonsymmetric_one_sample(labeled, unlabeled, weight, _checked_alpha(alpha), as_surrogate(surrogate))
+    check_value("alpha", alpha, above(0, 1))
+    return _nonsymmetric_one_sample(labeled, unlabeled, weight, alpha, as_surrogate(surrogate))
 
 
 def two_sample_auc_risk(
@@ -152,13 +154,14 @@ def absolute_auc_risk(
     `label_freq` is not needed. A non-symmetric surrogate has no constant: it is inside its bracket already.
     """
     check_choice("scenario", scenario, SCENARIOS)
-    _require(0 < prior < 1, "prior must be in (0, 1)", prior)
+    check_value("prior", prior, above(0, 1))
     if scenario == "two-sample":
         factor = 1 / ((1 - prior) * prior)
     elif label_freq is None:
         raise ValueError("the one-sample AUC risk needs label_freq, the share of the positives that are labeled.")
     else:
-        _require(0 < label_freq <= 1, "label_freq must be in (0, 1]", label_freq)
+        words = "a number above 0 and at most 1"
+        check_value("label_freq", label_freq, Rule(words, lambda value: above(0).allows(value) and value <= 1))
         factor = label_freq / (1 - prior)
     constant = prior / (2 * (1 - prior)) if as_surrogate(surrogate).symmetric else 0.0
     return factor * bracket - constant
@@ -219,7 +222,7 @@ def _symmetric(surrogate: str | Surrogate) -> Surrogate:
     if not surrogate.symmetric:
         raise ValueError(
             "this risk needs a symmetric surrogate (sigmoid, ramp, unhinged), but "
-            f"{surrogate.name!r} is not symmetric: its positive-positive term is no constant. Use "
+            f"{surrogate.name!r} is not symmetric: its positive-positive term is not constant. Use "
             "unskew.risk.nonsymmetric_auc_risk (one-sample) or unskew.risk.nonsymmetric_two_sample_auc_risk."
         )
     return surrogate
@@ -284,17 +287,3 @@ def _require_all(holds: Tensor, must: str, values: Tensor, advice: str) -> None:
             f"{must}, but {len(bad)} of {len(values)} entries are not (first: {values[first].item():g} at position "
             f"{first}). {advice}"
         )
-
-
-def _checked_alpha(alpha: Any) -> float:
-    if not isinstance(alpha, Real):
-        raise TypeError(f"alpha must be a number, but it is a {type(alpha).__name__}. Pass float(alpha).")
-    share = float(alpha)
-    _require(0 < share < 1, "alpha, the share of labeled instances in the whole data, must be in (0, 1)", alpha)
-    return share
-
-
-def _require(holds: bool, must: str, value: Any) -> None:
-    # Conditions are written so that NaN fails them.
-    if not holds:
-        raise ValueError(f"{must}, but it is {value}.")

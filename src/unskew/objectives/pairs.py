@@ -102,12 +102,7 @@ class SlopesOf:
 
     They are what autograd gives, and by autograd they are computed. But a risk that is nothing else than one `pair_sum`
     of the labeled and the unlabeled scores knows its derivatives without, and to record it for autograd takes as long
-    as the sum itself. Whether it is such a risk shows at the first call; later ones are spared the recording.
-
-    Parameters
-    ----------
-    risk : callable
-        Takes a batch with `labeled` and `unlabeled` scores in it, and returns a scalar tensor.
+    as the sum itself. The first call finds out whether it is such a risk; later calls then skip the recording.
     """
 
     def __init__(self, risk: Callable[[Any], Tensor]) -> None:
@@ -121,7 +116,7 @@ class SlopesOf:
             value, noted = _take_notes(self.risk, batch)
             if len(noted) == 1 and noted[0].is_sum_of(batch.labeled, batch.unlabeled, value):
                 return value, noted[0].slope
-        with torch.inference_mode(False):  # autograd has to see a copy: scores made in that mode are none of its own
+        with torch.inference_mode(False):  # autograd needs a copy: it cannot record scores made in that mode
             return self._by_autograd(batch_of(score.clone()))
 
     def _by_autograd(self, batch: Any) -> tuple[Tensor, Tensor]:
@@ -262,15 +257,10 @@ A slope is the derivative with respect to the score: of opposite sign for the lo
 
 
 class Wanted(NamedTuple):
-    """Which sums are wanted, and of which pairs.
+    """Which sums are wanted (slopes, losses for the low scores as well), and of which pairs.
 
-    Attributes
-    ----------
-    slope, low_loss : bool
-        Whether to sum slopes, and losses for the low scores as well.
-    self_pairs : int or None
-        Diagonal of the matrix of all pairs on which a score meets itself, where there are such pairs: these are left
-        out, and in a matrix not subtracted afterwards. A heavy score's own pair may be larger by far than all others.
+    `self_pairs` is the diagonal of the matrix of all pairs on which a score meets itself, where there are such pairs:
+    these are left out, not subtracted afterwards. A heavy score's own pair may be larger by far than all others.
     """
 
     slope: bool = True
@@ -349,7 +339,7 @@ def _linear_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Sur
     assert form is not None
     tops, bottoms, top_weight, bottom_weight = (_as_array(each) for each in (high, low, a, b))
     loss_of_high, slope_of_high = sums_at(tops, bottoms, bottom_weight, form, True, wanted.slope)
-    # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the axis turned round.
+    # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the reversed axis.
     loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wanted.low_loss, wanted.slope)
     arrays = [loss_of_high, loss_of_low, slope_of_high, slope_of_low]
     if wanted.self_pairs is not None:

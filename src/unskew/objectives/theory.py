@@ -3,6 +3,18 @@
 Two questions. What does a wrong labeling probability cost, in risk (Prop. B.2) and in the order of two instances? And
 what does a finite sample cost when the score function is chosen from finitely many (Theorem B.4)?
 An AUC risk lies in [0, 1]: a bound of 1 or more is true and says nothing.
+
+Parameters that several functions share:
+
+- `max_error` >= 0 and `max_relative_error` in [0, 1), Eq. (51): bounds on the error of the labeling probability;
+- `lower_bound` in (0, 1]: what no estimate of it falls below, the clip;
+- `optimization_error` >= 0: how far the minimization stopped above the smallest estimated risk;
+- `prior` in (0, 1), `label_freq` in (0, 1] and `alpha` in (0, 1): the shares of positives among all, of labeled among
+  the positives, and of labeled among all;
+- `n_labeled` >= 2 and `n_unlabeled` >= 1: sizes of the sample;
+- `n_candidates` >= 1: score functions times labeling probabilities to choose from;
+- `failure_prob` in (0, 1): probability that the sample is one for which the bound does not hold;
+- `alpha_error` >= 0: error of the alpha in the estimator, by default that of the sample's share.
 """
 
 import math
@@ -16,15 +28,6 @@ def labeling_error_bound(max_error: float, lower_bound: float, prior: float) -> 
     .. math:: \sup_s |R(s; \hat u) - R(s; u)| \le \frac{\epsilon}{(1 - \pi) \delta}
 
     Implements: Eq. (40).
-
-    Parameters
-    ----------
-    max_error : float >= 0
-        Bound on the absolute error of the labeling probability.
-    lower_bound : float in (0, 1]
-        What the estimated labeling probability never falls below: the clip.
-    prior : float in (0, 1)
-        Share of positives.
 
     Examples
     --------
@@ -49,13 +52,6 @@ def labeling_excess_risk_bound(
     Implements: Eq. (42). As the paper states it; half of its first term is enough, because the proof bounds the change
     of the risk at two score functions one by one, and the difference of their losses still lies in [-1, 1].
 
-    Parameters
-    ----------
-    max_error, lower_bound, prior : float
-        As in `labeling_error_bound`.
-    optimization_error : float >= 0
-        How far the minimization with the estimate stopped above its infimum.
-
     Examples
     --------
     >>> labeling_excess_risk_bound(max_error=0.125, lower_bound=0.25, prior=0.5, optimization_error=0.5)
@@ -74,11 +70,6 @@ def order_preserving_ratio(max_relative_error: float) -> float:
     Implements: Eq. (55). Order means that of the best ranking under the estimate. Only relative errors count here: an
     estimate that is wrong by one factor everywhere keeps all orders.
 
-    Parameters
-    ----------
-    max_relative_error : float in [0, 1)
-        Bound on the relative error of the labeling probability, Eq. (51).
-
     Examples
     --------
     >>> order_preserving_ratio(0.5)
@@ -89,7 +80,7 @@ def order_preserving_ratio(max_relative_error: float) -> float:
 
 
 def guaranteed_order(posterior: np.ndarray, max_relative_error: float) -> np.ndarray:
-    r"""Which pairs of instances keep their order whatever the errors of the labeling probability are.
+    r"""Which pairs of instances keep their order, no matter how wrong the labeling probability is within the bound.
 
     .. math:: \frac{\eta(x)}{1 + \rho} > \frac{\eta(\bar x)}{1 - \rho}
 
@@ -98,8 +89,7 @@ def guaranteed_order(posterior: np.ndarray, max_relative_error: float) -> np.nda
     Parameters
     ----------
     posterior : array of shape (n,), in [0, 1]
-    max_relative_error : float in [0, 1)
-        Bound on the relative error of the labeling probability, Eq. (51).
+    max_relative_error : float
 
     Returns
     -------
@@ -137,19 +127,6 @@ def bracket_deviation_bound(
         + (1 - \alpha) \sqrt{\frac{\log(4 K / \tau)}{2} \left( \frac{1}{N^p} + \frac{1}{N} \right)} \right]
 
     Implements: Eq. (65). The bracket is taken with the true alpha; `risk_deviation_bound` adds that alpha is estimated.
-
-    Parameters
-    ----------
-    n_labeled : int >= 2
-    n_unlabeled : int >= 1
-    alpha : float in (0, 1)
-        Share of labeled instances in the population.
-    lower_bound : float in (0, 1]
-        What no candidate for the labeling probability falls below: the clip.
-    n_candidates : int >= 1
-        Score functions to choose from times labeling probabilities to choose from.
-    failure_prob : float in (0, 1)
-        Probability that the sample is one for which the bound does not hold.
 
     Examples
     --------
@@ -202,32 +179,17 @@ def risk_deviation_bound(
 
     .. math:: \Gamma = \frac{c}{1 - \pi} \left[ B + \frac{\epsilon_\alpha}{\delta} \right]
 
-    Implements: Eq. (77). B is `bracket_deviation_bound` with alpha = c pi.
-
-    Parameters
-    ----------
-    n_labeled, n_unlabeled, lower_bound, n_candidates, failure_prob
-        As in `bracket_deviation_bound`.
-    prior : float in (0, 1)
-        Share of positives.
-    label_freq : float in (0, 1]
-        Share of the positives that are labeled.
-    alpha_error : float >= 0, optional
-        Error of the alpha in the estimator. By default that of the sample's share, see `labeled_share_error`.
+    Implements: Eq. (77). B is `bracket_deviation_bound` with alpha = c pi; see also `labeled_share_error`.
     """
     _require(0 < prior < 1, "prior", "in (0, 1)", prior)
     _require(0 < label_freq <= 1, "label_freq", "in (0, 1]", label_freq)
     alpha = label_freq * prior
+    n = n_labeled, n_unlabeled
     bracket = bracket_deviation_bound(
-        n_labeled,
-        n_unlabeled,
-        alpha=alpha,
-        lower_bound=lower_bound,
-        n_candidates=n_candidates,
-        failure_prob=failure_prob,
+        *n, alpha=alpha, lower_bound=lower_bound, n_candidates=n_candidates, failure_prob=failure_prob
     )
     if alpha_error is None:
-        alpha_error = labeled_share_error(n_labeled, n_unlabeled, alpha)
+        alpha_error = labeled_share_error(*n, alpha)
     _require(alpha_error >= 0, "alpha_error", "at least 0", alpha_error)
     return label_freq / (1 - prior) * (bracket + alpha_error / lower_bound)
 
@@ -252,18 +214,8 @@ def excess_risk_bound(
         R(\hat s) - \inf_{s \in S} R(s) \le 2 \Gamma + \frac{2 (c \epsilon_r + \epsilon_u)}{(1 - \pi) \delta} + \xi
 
     Implements: Eq. (82). As the paper states it, for finitely many candidates; half of the term with the errors of
-    confidence and labeling probability is enough, as in Eq. (42).
-
-    Parameters
-    ----------
-    n_labeled, n_unlabeled, prior, label_freq, lower_bound, n_candidates, failure_prob, alpha_error
-        As in `risk_deviation_bound`.
-    max_confidence_error : float >= 0
-        Bound on the absolute error of the confidence, as an estimate of the posterior.
-    max_error : float >= 0
-        Bound on the absolute error of the labeling probability.
-    optimization_error : float >= 0
-        How far training stopped above the smallest estimated risk.
+    confidence and labeling probability is enough, as in Eq. (42). `max_confidence_error` >= 0 bounds the error of the
+    confidence as an estimate of the posterior.
 
     Examples
     --------

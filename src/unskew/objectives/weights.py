@@ -13,7 +13,7 @@ def inverse_labeling_weight(confidence: np.ndarray, labeling_prob: np.ndarray, c
 
     .. math:: w_n = \frac{r_n}{\max(\hat u_n, \tau)} \propto \frac{1}{e(x_n)}
 
-    Implements: Eq. (14), turned round: the propensity is u / r, and weights are its inverse. In the two-sample
+    Implements: Eq. (14), inverted: the propensity is u / r, and weights are one over it. In the two-sample
     scenario the density ratio stands in for the labeling probability, see Eq. (106).
 
     Parameters

@@ -62,14 +62,10 @@ def register(kind: type[Ranker]) -> type[Ranker]:
     if inspect.isabstract(kind):
         missing = ", ".join(sorted(kind.__abstractmethods__))
         raise TypeError(f"a method must be complete, but {kind.__name__} does not define {missing}.")
-    for name in ("name", "table_name", "assumption"):
-        if not isinstance(getattr(kind, name, None), str):
-            raise TypeError(f"a method must say its {name}, a string, but {kind.__name__}.{name} is not there.")
-    for name in ("needs", "scenarios"):
-        if not isinstance(getattr(kind, name), tuple):
-            raise TypeError(
-                f"a method's {name} must be a tuple of strings, but {kind.__name__}.{name} is {getattr(kind, name)!r}."
-            )
+    wanted = {"name": str, "table_name": str, "assumption": str, "needs": tuple, "scenarios": tuple}
+    for name, of_type in wanted.items():
+        if not isinstance(found := getattr(kind, name, None), of_type):
+            raise TypeError(f"{kind.__name__}.{name} must be a {of_type.__name__}, but it is {found!r}. Set it.")
     if kind.name in _own_rankers():
         raise ValueError(f"the name {kind.name!r} is taken by {_own_rankers()[kind.name].__name__}. Choose another.")
     _registered[kind.name] = kind

@@ -137,7 +137,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         "random_state": SEED,
         "verbose": FLAG,
     }
-    # Pipelines and searches hand `confidence` on to fit without being asked to.
+    # Pipelines and searches pass `confidence` on to fit by default.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"confidence": True}
 
     def fit(self, X: Any, y: Any, confidence: Any = None, *, validation: tuple[Any, ...] | None = None) -> Self:
@@ -244,15 +244,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         # A generator for each stage: with a lent labeling model the score function is trained as without.
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         if self.uses_labeling or self.prior is None:
+            names, how = getattr(self, "feature_names_in_", None), (self.crossfit, self.scenario)
             self.labeling_, train, held_out = fit_labeling(
-                self.labeling,
-                train,
-                held_out,
-                trainer,
-                for_labeling,
-                crossfit=self.crossfit,
-                scenario=self.scenario,
-                feature_names=getattr(self, "feature_names_in_", None),
+                self.labeling, train, held_out, trainer, for_labeling, *how, feature_names=names
             )
         prior = self._find_prior([train] if in_training else [train, held_out])
         self.learn(train, held_out, trainer, for_score)

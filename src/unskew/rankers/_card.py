@@ -69,8 +69,7 @@ def card_of(kind: type[Ranker]) -> MethodCard:
         use_when=sections.get("Use it when", ""),
         avoid_when=sections.get("Do not use it when", ""),
         differences=sections.get("Differs from its authors", ""),
-        # Without the pointer to those of every method, "**others".
-        parameters=re.split(r"^\*\*", sections.get("Parameters", ""), flags=re.MULTILINE)[0].strip(),
+        parameters=sections.get("Parameters", ""),
         needs=kind.needs,
         uses_labeling=kind.uses_labeling,
         scenarios=kind.scenarios,

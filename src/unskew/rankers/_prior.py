@@ -34,7 +34,7 @@ def share_of_positives(given: float | None, parts: list[PUData], clip: float, sc
 
 
 def label_freq_of(prior: float, alpha: float, scenario: str) -> float:
-    """Share of the positives that are labeled; two samples do not tell it."""
+    """Share of the positives that are labeled; NaN for two samples, which do not determine it."""
     return alpha / prior if scenario == "one-sample" else float("nan")
 
 

@@ -33,8 +33,6 @@ class ConfidenceAUC(RiskRanker):
     ----------
     surrogate : str, default="sigmoid"
         Loss of a pair's margin, see `unskew.surrogates`.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------

@@ -123,7 +123,7 @@ class LabelingNetwork(LabelingModel):
         return super().ratio_at(X, rows, alpha if self.alpha is None else self.alpha)
 
     def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        """Score of the network: from probabilities that are 1 after rounding the order could not be told.
+        """Score of the network: probabilities that round to 1 would lose the order.
 
         A table may be lent the network of images, and images that of a table, as long as rows have as many numbers.
         """
@@ -249,9 +249,9 @@ def fit_labeling(
     held_out: PUData,
     trainer: Trainer,
     rng: np.random.RandomState,
-    *,
     crossfit: int = 0,
     scenario: str = "one-sample",
+    *,
     feature_names: Sequence[str] | None = None,
 ) -> tuple[Any, PUData, PUData]:
     """Fit the labeling model on `data`; returns it, and both records with its estimates for their labeled instances.
@@ -314,7 +314,7 @@ def _require_labeling(labeling: Any, X: Rows, scenario: str) -> None:
             "same features."
         )
     if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
-        model.prob_at(X)  # says that it has none
+        model.prob_at(X)  # raises: it has none
 
 
 def _fit_one(
@@ -329,16 +329,8 @@ def _fit_one(
     """Fit a network, or a copy of the estimator, on columns of these names."""
     if labeling is None:
         trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
-        return LabelingNetwork(
-            trained.network,
-            trainer.network,
-            data.X.shape,
-            trainer.device,
-            trained.history,
-            trained.best_epoch,
-            data.alpha,
-            names,
-        )
+        training = trained.history, trained.best_epoch, data.alpha
+        return LabelingNetwork(trained.network, trainer.network, data.X.shape, trainer.device, *training, names)
     model = clone(labeling)
     set_seeds(model, rng)
     rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
@@ -384,7 +376,7 @@ def _cross_fit(
 def _is_fitted(labeling: Any) -> bool:
     if labeling is None:
         return False
-    if not hasattr(labeling, "fit"):  # our own, and whatever else a user has that only predicts
+    if not hasattr(labeling, "fit"):  # our own, or a user's object that only predicts
         return True
     try:
         check_is_fitted(labeling)

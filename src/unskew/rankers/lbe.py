@@ -27,8 +27,6 @@ class LabelingBiasEstimation(EMRanker):
     ----------
     epochs_per_round : int, default=1
         Epochs of each maximization step; `max_epochs` counts the epochs of all rounds.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------
@@ -38,15 +36,15 @@ class LabelingBiasEstimation(EMRanker):
     Notes
     -----
     **Assumption.**
-    SAR, in the one-sample scenario. Posterior and propensity are told apart only by the form of the networks and by
-    where they start: the data alone determine nothing but their product.
+    SAR, in the one-sample scenario. The data determine only the product of posterior and propensity; what separates the
+    two is the form of the networks and where they start.
 
     **Use it when.**
     Labels are biased, there is no confidence, and the form of the networks is known to suit both functions.
 
     **Do not use it when.**
-    Confidence is there: then posterior and propensity are told apart by data, see `conf-auc`. Nor for two samples,
-    where p(o|x) means nothing.
+    There is confidence, which separates posterior and propensity: see `conf-auc`. Nor for two samples, where p(o|x) has
+    no meaning.
 
     **Differs from its authors.**
     An expectation step after every epoch instead of after a fixed number of steps, Adam goes on across rounds, and the

@@ -34,8 +34,6 @@ class NonNegativePU(RiskRanker):
         How far below zero the non-negative correction lets the second part fall.
     gamma : float, default=1
         How much of the second part it follows back from there.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Notes
     -----
@@ -48,8 +46,8 @@ class NonNegativePU(RiskRanker):
     classes are not too unbalanced.
 
     **Do not use it when.**
-    Labels favor some kinds of positives, or positives are rare and hard to tell: calling everything negative has the
-    risk :math:`\pi`, a deep minimum when :math:`\pi` is small, and the ranking inside it is arbitrary.
+    Labels favor some kinds of positives, or positives are rare and hard to recognize: calling everything negative has
+    the risk :math:`\pi`, a deep minimum when :math:`\pi` is small, and the ranking inside it is arbitrary.
 
     **Differs from its authors.**
     The absolute correction is the default, as in the paper. The share of labeled instances is that of the whole data in

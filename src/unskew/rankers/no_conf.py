@@ -30,19 +30,17 @@ class UnconfidentAUC(RiskRanker):
     ----------
     surrogate : str, default="sigmoid"
         Loss of a pair's margin, see `unskew.surrogates`.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Notes
     -----
     **Assumption.**
-    SAR, and labeled instances are positive beyond doubt: p(y=1|x) = 1 wherever something is labeled.
+    SAR, and labeled instances are certainly positive: p(y=1|x) = 1 wherever something is labeled.
 
     **Use it when.**
     Labels favor some kinds of positives, classes hardly overlap, and there is no confidence.
 
     **Do not use it when.**
-    Classes overlap: weights 1/u then also raise what is seldom labeled because it is seldom positive.
+    Classes overlap: weights 1/u then also raise what is rarely labeled because it is rarely positive.
 
     **Differs from its authors.**
     As `conf-auc`: nowhere knowingly.

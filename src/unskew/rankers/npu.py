@@ -55,8 +55,6 @@ class NoisyPU(RiskRanker):
     ----------
     mixings : sequence of float in (0, 1), default=(0.1, 0.2, ..., 0.9)
         Weights to choose from.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""NTC: the non-traditional classifier, which tells labeled from unlabeled."""
+"""NTC: the non-traditional classifier, which separates labeled from unlabeled."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from unskew.rankers._base import LabelingRanker
 class NonTraditional(LabelingRanker):
     r"""Rank by the probability of being labeled, as if all unlabeled instances were negative.
 
-    The non-traditional classifier tells labeled from unlabeled by the cross entropy
+    The non-traditional classifier separates labeled from unlabeled by the cross entropy
 
     .. math:: \hat\alpha E_l[\log(1 + e^{-g(x)})] + (1 - \hat\alpha) E_u[\log(1 + e^{g(x)})]
 

@@ -33,8 +33,6 @@ class PositiveConfidence(RiskRanker):
     ----------
     surrogate : {"sigmoid", "logistic"}, default="sigmoid"
         Loss of a score times its sign.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Notes
     -----
@@ -44,7 +42,7 @@ class PositiveConfidence(RiskRanker):
 
     **Use it when.**
     Labels are unbiased, confidence is calibrated and spread over (0, 1), and the unlabeled data are not to be trusted:
-    they are read for the cut of `predict` only, and with a known prior for nothing but that.
+    they are read only for the cut of `predict`.
 
     **Do not use it when.**
     Labels are biased, or confidence is only a ranking. With the sigmoid loss the risk is
@@ -67,7 +65,7 @@ class PositiveConfidence(RiskRanker):
     position: ClassVar[int] = 8
     assumption: ClassVar[str] = "SCAR"
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
-    without_confidence: ClassVar[str] = "which leaves it nothing to tell instances apart by"
+    without_confidence: ClassVar[str] = "which leaves it nothing to distinguish instances by"
 
     rules: ClassVar[dict[str, Rule]] = {"surrogate": one_of("sigmoid", "logistic")}
 

@@ -34,7 +34,7 @@ class ProbabilisticGap(LabelingRanker):
     A calibrated posterior is wanted and labels favor the clear cases in proportion to how clear they are.
 
     **Do not use it when.**
-    Only the ranking matters: it is that of `ntc`, which asks for less.
+    Only the ranking matters: it is that of `ntc`, which assumes less.
 
     **Differs from its authors.**
     Scores are not clipped at a posterior of 1, because ties would cost AUC.

@@ -49,8 +49,6 @@ class PositiveUnlabeledAUC(RiskRanker):
     ----------
     surrogate : str, default="sigmoid"
         Loss of a pair's margin, see `unskew.surrogates`.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Notes
     -----
@@ -59,10 +57,10 @@ class PositiveUnlabeledAUC(RiskRanker):
 
     **Use it when.**
     Labels were given at random among the positives and only the order of the scores matters. It is the simplest method
-    here that maximizes the AUC: nothing but the cut of `predict` has to be estimated.
+    here that maximizes the AUC: only the cut of `predict` has to be estimated.
 
     **Do not use it when.**
-    Labels favor some kinds of positives: kinds that are seldom labeled are ranked low. With confidence `conf-auc`
+    Labels favor some kinds of positives: kinds that are rarely labeled are ranked low. With confidence `conf-auc`
     corrects that; with constant weights it becomes this method.
 
     **Differs from its authors.**

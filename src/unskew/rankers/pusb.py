@@ -19,7 +19,7 @@ class SelectionBiasPU(RiskRanker):
 
     .. math:: \pi E_l[\ell(g)] + \left| E_x[\ell(-g)] - \pi E_l[\ell(-g)] \right|
 
-    Without the correction it is least where :math:`\sigma(g(x)) = u(x) / c`: the score is a function of the labeling
+    Without the correction its minimum is where :math:`\sigma(g(x)) = u(x) / c`: the score is a function of the labeling
     probability alone, and its order is that of u. `predict` cuts where the share of instances above equals the prior.
     In the one-sample scenario :math:`E_x = \alpha E_l + (1 - \alpha) E_u`, in the two-sample scenario
     :math:`E_x = E_u`.
@@ -27,7 +27,7 @@ class SelectionBiasPU(RiskRanker):
     Notes
     -----
     **Assumption.**
-    SAR with invariance of order: whoever is more likely positive is also more likely labeled, p(o=1|x) and p(y=1|x) put
+    SAR with invariance of order: what is more likely positive is also more likely labeled, p(o=1|x) and p(y=1|x) put
     instances in the same order.
 
     **Use it when.**

@@ -28,8 +28,6 @@ class SelectedAtRandomEM(EMRanker):
         Epochs of each maximization step; `max_epochs` counts the epochs of all rounds.
     tolerance : float, default=1e-4
         For the mean change of the propensity and for the gain of the mean log-likelihood.
-    **others
-        Those of every method, see `unskew.rankers.Ranker`.
 
     Attributes
     ----------
@@ -39,16 +37,16 @@ class SelectedAtRandomEM(EMRanker):
     Notes
     -----
     **Assumption.**
-    SAR, in the one-sample scenario. Posterior and propensity are told apart only by the form of the models and by where
-    they start: the data alone determine nothing but their product.
+    SAR, in the one-sample scenario. The data determine only the product of posterior and propensity; what separates the
+    two is the form of the models and where they start.
 
     **Use it when.**
     Labels are biased, there is no confidence, and both functions are simple: the authors use logistic regressions
     (``network="linear"``), the propensity on few features.
 
     **Do not use it when.**
-    Confidence is there, see `conf-auc`; or with flexible networks, which can exchange posterior for propensity freely.
-    Nor for two samples, where p(o|x) means nothing.
+    There is confidence, see `conf-auc`; or with flexible networks, which can exchange posterior for propensity freely.
+    Nor for two samples, where p(o|x) has no meaning.
 
     **Differs from its authors.**
     Both models are networks on all features; a maximization step goes on from the last one for `epochs_per_round`

@@ -22,8 +22,7 @@ def fit_each(
 
     The labeling probability is estimated once, by the method `ntc`, and lent to the others (with `crossfit` each makes
     the same estimates again, out of the same folds); all hold out the same instances and start from the same seed, so
-    that they differ in nothing but the method. What is wrong with a name, a parameter or the scenario is told before
-    the first fit.
+    that they differ only in the method. A wrong name, parameter or scenario is reported before the first fit.
 
     Parameters
     ----------
