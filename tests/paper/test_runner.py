@@ -326,13 +326,17 @@ def is_running(pid):
 def test_an_interrupted_run_ends_its_processes_at_once(tmp_path):
     command = [*REPRODUCE, "--epochs", "100000", "--jobs", "2", "--out", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    children, deadline = [], time.monotonic() + 60
-    while len(children) < 3 and time.monotonic() < deadline:  # two workers, and the resource tracker
-        time.sleep(0.2)
-        children = children_of(process.pid)
-    assert len(children) >= 3
-    time.sleep(4)  # by now the workers train
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=20)
+    try:
+        children, deadline = [], time.monotonic() + 60
+        while len(children) < 3 and time.monotonic() < deadline:  # two workers, and the resource tracker
+            time.sleep(0.2)
+            children = children_of(process.pid)
+        assert len(children) >= 3
+        time.sleep(4)  # by now the workers train
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
     time.sleep(0.5)
     assert not [pid for pid in children if is_running(pid)]
