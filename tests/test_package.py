@@ -96,3 +96,20 @@ def test_dependencies_each_have_their_reason():
 def test_no_module_is_a_drawer():
     assert not [path for path in SOURCES if path.stem in ("utils", "helpers", "common", "misc")]
     assert not [str(path) for path in SOURCES if len(path.read_text().splitlines()) > 400]
+
+
+def test_links_between_pages_lead_somewhere():
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/methods").glob("*.md"), *ROOT.glob("*.md")]
+    broken = []
+    for page in pages:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            path, _, anchor = target.partition("#")
+            other = page if not path else page.parent / path
+            if "://" not in target and not (other.exists() and (not anchor or anchor in _anchors(other))):
+                broken.append(f"{page.name}: {target}")
+    assert broken == []
+
+
+def _anchors(page):
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles}

@@ -87,13 +87,13 @@ def test_favored_are_the_nearer_half_of_the_positives(folder):
         (lambda table: table.iloc[:0], "must hold rows of finite numbers"),
     ],
 )
-def test_a_survey_that_does_not_fit_is_told(folder, change, message):
+def test_a_survey_that_does_not_fit_is_reported(folder, change, message):
     write_survey(folder, change(survey()))
     with pytest.raises(ValueError, match=f"brfss2015_joined.csv {message}"):
         datasets.load("diabetes-2015")
 
 
-def test_a_truncated_survey_and_one_of_the_young_are_told(folder):
+def test_a_truncated_survey_and_one_of_the_young_are_reported(folder):
     write_survey(folder, survey())
     path = folder / "brfss" / "brfss2015_joined.csv"
     path.write_bytes(path.read_bytes()[:-30])
@@ -154,7 +154,7 @@ def test_rows_are_read_in_blocks(tmp_path, monkeypatch):
         (lambda content: content[:640] + b"\0\1\0\0\0\x20" + content[646:], "must have numbers of 2 to 8 bytes"),
     ],
 )
-def test_damaged_transport_files_are_told(tmp_path, damage, message):
+def test_damaged_transport_files_are_reported(tmp_path, damage, message):
     path = tmp_path / "LLCP2015.XPT"
     write_xpt(path, {"A": list(range(100)), "B": ["x"] * 100})
     path.write_bytes(damage(path.read_bytes()))
@@ -311,14 +311,14 @@ def test_blood_by_the_recipe(survey_years):
         ("_STATE", [99] * 400, "BRFSS must have only the codes 1, 2, 4, .* in STATE, but row .* has 99"),
     ],
 )
-def test_a_year_that_does_not_fit_is_told(survey_years, folder, column, values, message):
+def test_a_year_that_does_not_fit_is_reported(survey_years, folder, column, values, message):
     changed = {name: answers for name, answers in survey_years[2021].items() if name != column}
     write_xpt(folder / "brfss" / "LLCP2021.XPT", changed if values is None else {**changed, column: values})
     with pytest.raises(ValueError, match=message):
         datasets.load("diabetes")
 
 
-def test_archives_of_the_survey_that_do_not_fit_are_told(survey_years, folder):
+def test_archives_of_the_survey_that_do_not_fit_are_reported(survey_years, folder):
     path = folder / "brfss" / "LLCP2015XPT.zip"
     whole = path.read_bytes()
     for content, message in (
@@ -335,7 +335,7 @@ def test_archives_of_the_survey_that_do_not_fit_are_told(survey_years, folder):
         datasets.load("blood")
 
 
-def test_a_survey_without_answers_is_told(folder):
+def test_a_survey_without_answers_is_reported(folder):
     (folder / "brfss").mkdir()
     for year in (2015, 2017, 2019, 2021):
         answers = respondents(20, year, 0)

@@ -75,7 +75,7 @@ def test_groups_of_fashion(folder):
         (lambda content: gzip.compress(idx_bytes(np.zeros(20))), "must hold images of 28 x 28 pixels"),
     ],
 )
-def test_a_damaged_idx_file_is_told_by_name(idx_folder, damage, message):
+def test_a_damaged_idx_file_is_reported_by_name(idx_folder, damage, message):
     path = idx_folder / "t10k-images-idx3-ubyte.gz"
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ValueError, match=rf"t10k-images-idx3-ubyte.gz {message}"):
@@ -91,7 +91,7 @@ def test_a_damaged_idx_file_is_told_by_name(idx_folder, damage, message):
         (np.zeros((20, 28, 28)), "20 images and 15680 labels up to 0"),
     ],
 )
-def test_mislabeled_idx_files_are_told(idx_folder, labels, message):
+def test_mislabeled_idx_files_are_reported(idx_folder, labels, message):
     (idx_folder / "t10k-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx_bytes(labels)))
     with pytest.raises(ValueError, match=f"t10k-labels-idx1-ubyte.gz must hold one label from 0 to 9 .* {message}"):
         datasets.load("mnist")
@@ -139,14 +139,14 @@ def test_the_archive_gives_what_the_folder_gives_and_is_not_unpacked(folder):
         (bytes([11]) * 3073, "test_batch.bin must have labels from 0 to 9, but record 0 has 11"),
     ],
 )
-def test_damaged_cifar_batches_are_told(folder, content, message):
+def test_damaged_cifar_batches_are_reported(folder, content, message):
     write_cifar(folder / "cifar-10-batches-bin")
     (folder / "cifar-10-batches-bin" / "test_batch.bin").write_bytes(content)
     with pytest.raises(ValueError, match=message):
         datasets.load("cifar10")
 
 
-def test_a_folder_without_batches_and_a_damaged_archive_are_told(tmp_path):
+def test_a_folder_without_batches_and_a_damaged_archive_are_reported(tmp_path):
     with pytest.raises(ValueError, match=r"must hold test_batch.bin or data_batch_1.bin to .* but it has none of them"):
         read_cifar(tmp_path)
     path = tmp_path / "cifar-10-binary.tar.gz"
@@ -185,7 +185,7 @@ def test_svhn_is_read(folder):
         ({"X": None}, r"must have an array X .* but it has \(0,\)"),
     ],
 )
-def test_svhn_files_of_another_shape_are_told(tmp_path, changes, message):
+def test_svhn_files_of_another_shape_are_reported(tmp_path, changes, message):
     content = {name: values for name, values in {**svhn_content(), **changes}.items() if values is not None}
     path = tmp_path / "train_32x32.mat"
     scipy.io.savemat(path, content)
@@ -293,7 +293,7 @@ def test_fmnist_h(folder):
         (np.roll(annotations(), 1, axis=0), r"must belong to the images of the test part, in their order, .* 0%"),
     ],
 )
-def test_annotations_that_do_not_fit_are_told(folder, counts, message):
+def test_annotations_that_do_not_fit_are_reported(folder, counts, message):
     write_cifar(folder / "cifar-10-batches-bin")
     (folder / "cifar10h").mkdir()
     np.save(folder / "cifar10h" / "cifar10h-counts.npy", counts)
@@ -301,7 +301,7 @@ def test_annotations_that_do_not_fit_are_told(folder, counts, message):
         datasets.load("cifar10-h")
 
 
-def test_damaged_annotations_are_told(tmp_path):
+def test_damaged_annotations_are_reported(tmp_path):
     npy, csv = tmp_path / "counts.npy", tmp_path / "counts.csv"
     np.save(npy, annotations())
     whole = npy.read_bytes()

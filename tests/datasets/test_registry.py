@@ -137,13 +137,13 @@ def test_sizes_of_ones_own(own_entries):
         ({"favored": np.zeros(10)}, "favored of 'mine' must be True or False"),
     ],
 )
-def test_a_reader_that_returns_nonsense_is_told(own_entries, changes, message):
+def test_a_reader_that_returns_nonsense_is_reported(own_entries, changes, message):
     datasets.dataset("mine")(lambda: RawData(**{**vars(small_data()), **changes}))
     with pytest.raises(ValueError, match=message):
         datasets.load("mine")
 
 
-def test_a_reader_that_returns_something_else_is_told(own_entries):
+def test_a_reader_that_returns_something_else_is_reported(own_entries):
     datasets.dataset("mine")(lambda: (1, 2))
     with pytest.raises(TypeError, match="the reader of 'mine' must return a RawData, but it returned tuple"):
         datasets.load("mine")
@@ -190,7 +190,7 @@ def test_the_command_lists_what_is_there(mnist_folder):
     assert "none needed" in states["digits"]
 
 
-def test_the_command_tells_each_file(mnist_folder):
+def test_the_command_shows_each_file(mnist_folder):
     text = run("mnist", "cifar10-h")
     assert f"{mnist_folder / 'train-images-idx3-ubyte.gz'}: there" in text
     assert "checksum md5:f68b3c2dcbeaaa9fbdd348bbdeb94873" in text

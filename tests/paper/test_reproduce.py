@@ -10,7 +10,7 @@ from unskew.cli import app
 from unskew.paper import PLANS, Plan, Store
 
 
-def test_data_sets_that_are_missing_are_told_and_left_out(tmp_path, monkeypatch):
+def test_data_sets_that_are_missing_are_reported_and_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("UNSKEW_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"table1 needs .* but the files of all are missing \(mnist"):
         wanted()
@@ -60,7 +60,7 @@ def test_what_other_plans_have_done_counts_as_done(tmp_path):
     assert "prior: 2 runs, 1 of them done already" in told
 
 
-def test_the_help_tells_what_epochs_and_imports_do():
+def test_the_help_says_what_epochs_and_imports_do():
     text = " ".join(re.sub("[│╭╮╰╯─]", " ", CliRunner().invoke(app, ["reproduce", "--help"]).output).split())
     assert "below 30 the classifier that gives the confidence gets no more either" in text
     assert "Without --method its methods are run after those of the plan" in text

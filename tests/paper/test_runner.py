@@ -35,7 +35,7 @@ def row_of(setting, auc=0.5):
 # Rows on disk
 
 
-def test_rows_come_back_and_the_last_of_a_killed_run_is_mended(tmp_path):
+def test_rows_come_back_and_a_half_line_of_a_killed_run_is_removed(tmp_path):
     store = Store(tmp_path / "new", "table1")
     first, second = QUICK.settings()[:2]
     assert store.rows() == []
@@ -79,7 +79,7 @@ def test_a_row_from_before_a_field_was_added_has_its_default(tmp_path):
     assert store.finished() == {setting: row}
 
 
-def test_a_full_disk_is_told_and_spoils_no_other_line(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_and_spoils_no_other_line(tmp_path, monkeypatch):
     store, (first, second) = Store(tmp_path, "table1"), QUICK.settings()[:2]
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, content: write(handle, content[:20]))
@@ -190,7 +190,7 @@ def test_what_is_done_is_not_done_again(undisturbed, tmp_path, monkeypatch):
     assert run_plan(plan, tmp_path).kept == 6
 
 
-def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path, own_registered):
+def test_a_run_that_fails_is_reported_and_the_others_go_on(tmp_path, own_registered):
     own = write_method(tmp_path / "mine.py", "1 / 0")
     outcome = run_plan(replace(QUICK, methods=("mine", "ntc"), seeds=2), tmp_path, imports=[own])
     titles = [f"mine on digits, prior 0.2, seed {seed}" for seed in range(2)]
@@ -199,7 +199,7 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path, own_registered)
     assert len(Store(tmp_path, "table1").rows()) == 2
 
 
-def test_a_draw_that_fails_is_told_for_all_its_runs(tmp_path, own_registered):
+def test_a_draw_that_fails_is_reported_for_all_its_runs(tmp_path, own_registered):
     @datasets.dataset("mine")  # with the paper's sizes, for which there are too few
     def read_mine():
         return datasets.load("digits")
@@ -210,7 +210,7 @@ def test_a_draw_that_fails_is_told_for_all_its_runs(tmp_path, own_registered):
     assert all(re.search(words, message) for message in outcome.failed)
 
 
-def test_what_has_too_few_labels_is_left_out_and_told(tmp_path):
+def test_what_has_too_few_labels_is_left_out_with_a_message(tmp_path):
     plan, told = PLANS["c005"].only(datasets=["digits"], methods=["ntc"], seeds=1, max_epochs=1), []
     outcome = run_plan(plan, tmp_path, say=told.append)
     assert (outcome.total, outcome.failed) == (3, ())
@@ -326,13 +326,17 @@ def is_running(pid):
 def test_an_interrupted_run_ends_its_processes_at_once(tmp_path):
     command = [*REPRODUCE, "--epochs", "100000", "--jobs", "2", "--out", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    children, deadline = [], time.monotonic() + 60
-    while len(children) < 3 and time.monotonic() < deadline:  # two workers, and the resource tracker
-        time.sleep(0.2)
-        children = children_of(process.pid)
-    assert len(children) >= 3
-    time.sleep(4)  # by now the workers train
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=20)
+    try:
+        children, deadline = [], time.monotonic() + 60
+        while len(children) < 3 and time.monotonic() < deadline:  # two workers, and the resource tracker
+            time.sleep(0.2)
+            children = children_of(process.pid)
+        assert len(children) >= 3
+        time.sleep(4)  # by now the workers train
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
     time.sleep(0.5)
     assert not [pid for pid in children if is_running(pid)]

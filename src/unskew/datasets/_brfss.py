@@ -119,7 +119,7 @@ Answers = dict[str, np.ndarray]
     stand_in="diabetes-2015",
 )
 def load_diabetes(*paths: Path) -> RawData:
-    """BRFSS of four years, 142 columns; who was told to have diabetes is positive."""
+    """BRFSS of four years, 142 columns; respondents with diagnosed diabetes are positive."""
     names = {*_DIABETES_NUMBERS, *_DIABETES_CODES, "DIABETES", "IYEAR", "PRACE1"}
     answers = _join([_read_year(path, names) for path in paths])
     # Race is TableShift's domain and not a feature, but rows without it are dropped all the same.
@@ -138,7 +138,7 @@ def load_diabetes(*paths: Path) -> RawData:
     stand_in="blood-2015",
 )
 def load_blood(*paths: Path) -> RawData:
-    """BRFSS of four years from the age of 50 on, 100 columns; who was told to have high blood pressure is positive."""
+    """BRFSS of four years from the age of 50 on, 100 columns; diagnosed high blood pressure is positive."""
     names = {*_BLOOD_NUMBERS, *_BLOOD_CODES, "HIGH_BLOOD_PRESS", "INCOME", "IYEAR"} - {"POVERTY"}
     answers = _join([_read_year(path, names) for path in paths])
     answers["POVERTY"] = (answers["INCOME"] <= 4).astype(float)

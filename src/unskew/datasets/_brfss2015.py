@@ -46,7 +46,7 @@ _SOURCE = "CDC, BRFSS 2015, by way of UCI data set 891"
     "diabetes-2015", table_name="Diabetes-2015", network="mlp", source=_SOURCE, licence="CC0", files=(_JOINED_FILE,)
 )
 def load_diabetes_2015(path: Path) -> RawData:
-    """BRFSS 2015, 99 columns; who has diabetes is positive. Stands in for Diabetes."""
+    """BRFSS 2015, 99 columns; respondents with diabetes are positive. Stands in for Diabetes."""
     answers = _read_answers(path)
     codes = {name: known for name, known in _CODES.items() if name != "Diabetes_binary"}
     check_codes(answers["Diabetes_binary"], "Diabetes_binary", _YES_NO, str(path))
@@ -56,7 +56,7 @@ def load_diabetes_2015(path: Path) -> RawData:
 
 @dataset("blood-2015", table_name="Blood-2015", network="mlp", source=_SOURCE, licence="CC0", files=(_JOINED_FILE,))
 def load_blood_2015(path: Path) -> RawData:
-    """BRFSS 2015 from the age of 50 on, 88 columns; who has high blood pressure is positive. Stands in for Blood."""
+    """BRFSS 2015 from the age of 50 on, 88 columns; high blood pressure is positive. Stands in for Blood."""
     answers = _read_answers(path)
     high_risk = answers["Age"] >= _FIRST_HIGH_RISK_AGE
     if not high_risk.any():

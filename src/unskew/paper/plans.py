@@ -21,7 +21,7 @@ FIXED_SHARE = 0.02
 """Share of labeled instances where their number is fixed, c pi (App. F.1)."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Setting:
     """A method on one draw of a data set. Two runs of the same setting give the same result.
 

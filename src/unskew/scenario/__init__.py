@@ -140,20 +140,20 @@ def _draw_annotated_parts(
 
 def _label(
     raw: RawData,
-    rows: np.ndarray,
+    part: np.ndarray,
     confidence: np.ndarray,
     label_freq: float,
     selection: str,
     rng: np.random.RandomState,
 ) -> Labeled:
-    positive_rows = rows[raw.y[rows] == 1]
+    positive_rows = part[raw.y[part] == 1]
     n_labeled = _n_labeled(len(positive_rows), label_freq)
     if selection == "favored":
         chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
     else:
         chosen = select_confident(positive_rows, confidence[positive_rows], n_labeled, rng)
-    labeled = np.isin(rows, chosen)
-    return Labeled(raw.X[rows], labeled.astype(int), np.where(labeled, confidence[rows], np.nan))
+    labeled = np.isin(part, chosen)
+    return Labeled(raw.X[part], labeled.astype(int), np.where(labeled, confidence[part], np.nan))
 
 
 def _disjoint_parts(
@@ -172,7 +172,7 @@ def _disjoint_parts(
     parts = []
     start = {0: 0, 1: 0}
     for count in counts:
-        rows = [pools[label][start[label] : start[label] + count[label]] for label in (0, 1)]
+        chosen = [pools[label][start[label] : start[label] + count[label]] for label in (0, 1)]
         start = {label: start[label] + count[label] for label in (0, 1)}
-        parts.append(rng.permutation(np.concatenate(rows)))
+        parts.append(rng.permutation(np.concatenate(chosen)))
     return parts
