@@ -22,6 +22,7 @@ from unskew.tables.inference import infer_features
 from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.reading import open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, LeftOut, Schema, Tally
+from unskew.tables.values import require_column
 from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "read_table",
     "read_truth",
     "require_both_kinds",
+    "require_column",
     "require_file",
     "without_formulas",
 ]
