@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+import unskew.tables._values
 import unskew.tables.inference
 import unskew.tables.labels
-import unskew.tables.values
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew._support.modelfile import read_model_file
 from unskew.errors import ModelFileError, TableError
@@ -137,13 +137,13 @@ def test_a_model_file_that_contradicts_itself_is_refused(folder, change, message
 
 
 def test_every_file_is_parsed_once(folder, monkeypatch):
-    cleaned, clean = Counter(), unskew.tables.values.clean
+    cleaned, clean = Counter(), unskew.tables._values.clean
 
     def counted(series):
         cleaned[series.name] += 1
         return clean(series)
 
-    for module in (unskew.tables.values, unskew.tables.inference, unskew.tables.labels):
+    for module in (unskew.tables._values, unskew.tables.inference, unskew.tables.labels):
         monkeypatch.setattr(module, "clean", counted)
     fit(folder, "--validation", folder / "other.csv")
     assert max(cleaned.values()) == 2  # once for each file

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import unskew.tables._csv
 import unskew.tables._text_blocks
-import unskew.tables.csv_files
 import unskew.tables.reading
 from odd_tables import damaged, odd_table
 from unskew.tables import TableError, infer_features, open_table, read_batches, read_table
@@ -189,7 +189,7 @@ def test_the_type_of_a_batch_does_not_depend_on_the_batch(tmp_path):
 @pytest.fixture
 def tiny_blocks(monkeypatch):
     monkeypatch.setattr(unskew.tables._text_blocks, "BLOCK", 64)
-    monkeypatch.setattr(unskew.tables.csv_files, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(unskew.tables._csv, "ROWS_AT_ONCE", 3)
 
 
 def test_records_may_cross_blocks(tmp_path, tiny_blocks):
@@ -226,7 +226,7 @@ def test_long_fields_are_read_and_the_limit_of_the_process_stays(tmp_path, delim
 
 
 def test_long_fields_are_read_by_several_threads(tmp_path, monkeypatch):
-    monkeypatch.setattr(unskew.tables.csv_files, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(unskew.tables._csv, "ROWS_AT_ONCE", 1)
     before, path = csv.field_size_limit(), put(tmp_path, "a,b\n" + f'"{"x" * 140_000}",1\n' * 20)
     with ThreadPoolExecutor(8) as threads:
         assert {frame.height for frame in threads.map(read_table, [path] * 8)} == {20}
@@ -234,7 +234,7 @@ def test_long_fields_are_read_by_several_threads(tmp_path, monkeypatch):
 
 
 def test_fields_must_end_some_time(tmp_path, tiny_blocks, monkeypatch):
-    monkeypatch.setattr(unskew.tables.csv_files, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(unskew.tables._csv, "LONGEST_LINE", 1 << 20)
     with pytest.raises(TableError, match="fields must be shorter than 1 MiB, but the record that starts at line 3 has"):
         read_table(put(tmp_path, 'a,b\n1,2\n"3,4\n' + "5,6\n" * (1 << 19)))
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import unskew.tables._values
 import unskew.tables.inference
-import unskew.tables.values
 from odd_tables import odd_table
 from unskew.tables import (
     Schema,
@@ -431,8 +431,8 @@ def test_each_column_is_parsed_once(training, monkeypatch):
         return count
 
     for name in ("clean", "to_numbers", "to_booleans", "to_days", "to_categories"):
-        counting = counted(getattr(unskew.tables.values, name))
-        for module in (unskew.tables.values, unskew.tables.inference):
+        counting = counted(getattr(unskew.tables._values, name))
+        for module in (unskew.tables._values, unskew.tables.inference):
             monkeypatch.setattr(module, name, counting, raising=False)
     schema, X = infer_features(training)
     assert set(calls.values()) == {1}

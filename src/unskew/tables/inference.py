@@ -7,8 +7,7 @@ import polars as pl
 
 from unskew._support.text import StrPath, shown, start
 from unskew.errors import TableError
-from unskew.tables.schema import Column, LeftOut, Schema, categories_of
-from unskew.tables.values import (
+from unskew.tables._values import (
     Kind,
     clean,
     has_separators,
@@ -20,6 +19,7 @@ from unskew.tables.values import (
     to_days,
     to_numbers,
 )
+from unskew.tables.schema import Column, LeftOut, Schema, categories_of
 
 MOST_CATEGORIES = 200
 FEW_CATEGORIES = 10

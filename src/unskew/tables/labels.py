@@ -9,7 +9,7 @@ import polars as pl
 
 from unskew._support.text import StrPath, offending, rows, rows_of, shown, start
 from unskew.errors import TableError
-from unskew.tables.values import clean, has_separators, require_column, to_booleans, to_numbers
+from unskew.tables._values import clean, has_separators, require_column, to_booleans, to_numbers
 
 SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
 

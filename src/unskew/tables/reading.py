@@ -13,8 +13,8 @@ import pyarrow as pa
 from unskew._support.text import StrPath
 from unskew.data.row_groups import File, damage, look_into
 from unskew.errors import TableError, closest_name
-from unskew.tables.csv_files import CsvTable, open_csv
-from unskew.tables.values import require_column
+from unskew.tables._csv import CsvTable, open_csv
+from unskew.tables._values import require_column
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 CSV_ENDINGS = {".csv": None, ".csv.gz": None, ".txt": None, ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t"}

@@ -16,7 +16,7 @@ import polars as pl
 
 from unskew._support.json_records import build
 from unskew._support.text import StrPath, listed, rows, shown, start
-from unskew.tables.values import Kind, read_column, require_column
+from unskew.tables._values import Kind, read_column, require_column
 
 FARTHEST = 1e6
 """Standardized values end here, so that a wild value in a file to score stays within float32."""
