@@ -369,7 +369,7 @@ def test_too_few_labels_to_hold_some_out_are_told_once_in_options(tmp_path, n_la
 
 def test_labels_of_a_file_to_evaluate_on_are_told_by_file_and_column(fitted, tmp_path):
     folder, _ = fitted
-    for n_unlabeled, message in ((0, "must leave rows unlabeled"), (1, "at least two rows unlabeled"), (50, "none is")):
+    for n_unlabeled, message in ((0, "all 50 are labeled"), (1, "at least 2 rows unlabeled"), (50, "none is")):
         known = pl.Series([0] * n_unlabeled + [1] * (50 - n_unlabeled))
         toy_frame(50).with_columns(known=known, risk=pl.lit(0.5)).write_csv(tmp_path / "few.csv")
         arguments = ["evaluate", str(folder / "model.unskew"), str(tmp_path / "few.csv"), *COLUMNS]

@@ -8,13 +8,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+import unskew.tables._values
 import unskew.tables.inference
 import unskew.tables.labels
-import unskew.tables.values
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew._support.modelfile import read_model_file
-from unskew.errors import ModelFileError
+from unskew.errors import ModelFileError, TableError
+from unskew.practice import labeled_table
+from unskew.practice.labeled_table import read_labeled
 from unskew.practice.model import TableModel
+from unskew.tables import read_table
 
 UNSEEN = 'column "color" has 5 rows with values not seen in training (first: "mauve", row 1)'
 GAPS = 'column "level" has 2 rows without a value (first: row 1), and training had none'
@@ -134,16 +137,34 @@ def test_a_model_file_that_contradicts_itself_is_refused(folder, change, message
 
 
 def test_every_file_is_parsed_once(folder, monkeypatch):
-    cleaned, clean = Counter(), unskew.tables.values.clean
+    cleaned, clean = Counter(), unskew.tables._values.clean
 
     def counted(series):
         cleaned[series.name] += 1
         return clean(series)
 
-    for module in (unskew.tables.values, unskew.tables.inference, unskew.tables.labels):
+    for module in (unskew.tables._values, unskew.tables.inference, unskew.tables.labels):
         monkeypatch.setattr(module, "clean", counted)
     fit(folder, "--validation", folder / "other.csv")
     assert max(cleaned.values()) == 2  # once for each file
     cleaned.clear()
     run("evaluate", folder / "m.unskew", folder / "other.csv", *COLUMNS)
     assert max(cleaned.values()) == 1
+
+
+def test_an_excluded_column_must_be_there_and_is_not_read(folder, monkeypatch):
+    with pytest.raises(TableError, match='there must be a column "colr".*Did you mean "color"'):
+        read_labeled(folder / "cases.csv", "known", "risk", exclude=["colr"])
+    read = []
+
+    def noted(table, names):
+        read.extend(names)
+        return read_table(table, names)
+
+    monkeypatch.setattr(labeled_table, "read_table", noted)
+    table = read_labeled(folder / "cases.csv", "known", "risk", truth="truth", exclude=["case"])
+    assert "case" not in read
+    assert {"known", "risk", "truth", "color"} <= set(read)
+    assert table.excluded == ("case", "truth")
+    assert not {"known", "risk", "truth", "case"} & set(table.schema.names)
+    assert set(table.truth) == {0, 1}

@@ -9,13 +9,15 @@ import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import unskew.tables._csv
 import unskew.tables._text_blocks
-import unskew.tables.csv_files
+import unskew.tables.reading
 from odd_tables import damaged, odd_table
 from unskew.tables import TableError, infer_features, open_table, read_batches, read_table
 
@@ -187,7 +189,7 @@ def test_the_type_of_a_batch_does_not_depend_on_the_batch(tmp_path):
 @pytest.fixture
 def tiny_blocks(monkeypatch):
     monkeypatch.setattr(unskew.tables._text_blocks, "BLOCK", 64)
-    monkeypatch.setattr(unskew.tables.csv_files, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(unskew.tables._csv, "ROWS_AT_ONCE", 3)
 
 
 def test_records_may_cross_blocks(tmp_path, tiny_blocks):
@@ -224,7 +226,7 @@ def test_long_fields_are_read_and_the_limit_of_the_process_stays(tmp_path, delim
 
 
 def test_long_fields_are_read_by_several_threads(tmp_path, monkeypatch):
-    monkeypatch.setattr(unskew.tables.csv_files, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(unskew.tables._csv, "ROWS_AT_ONCE", 1)
     before, path = csv.field_size_limit(), put(tmp_path, "a,b\n" + f'"{"x" * 140_000}",1\n' * 20)
     with ThreadPoolExecutor(8) as threads:
         assert {frame.height for frame in threads.map(read_table, [path] * 8)} == {20}
@@ -232,9 +234,52 @@ def test_long_fields_are_read_by_several_threads(tmp_path, monkeypatch):
 
 
 def test_fields_must_end_some_time(tmp_path, tiny_blocks, monkeypatch):
-    monkeypatch.setattr(unskew.tables.csv_files, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(unskew.tables._csv, "LONGEST_LINE", 1 << 20)
     with pytest.raises(TableError, match="fields must be shorter than 1 MiB, but the record that starts at line 3 has"):
         read_table(put(tmp_path, 'a,b\n1,2\n"3,4\n' + "5,6\n" * (1 << 19)))
+
+
+def test_a_table_that_is_too_large_is_refused_with_the_way_to_allow_it(tmp_path, monkeypatch):
+    path = put(tmp_path, gzip.compress(b"a,b\n" + b"1,2\n" * 50_000), "data.csv.gz")
+    typed = parquet(tmp_path, {"a": np.zeros(200_000), "b": np.zeros(200_000)})
+    monkeypatch.setattr(unskew.tables.reading, "_free_memory", lambda: 3_000_000)
+    for each in (path, typed):
+        message = r"its columns may take 1 MB now, but the first [\d,]+ rows take \d+ MB.*set UNSKEW_MAX_TABLE_BYTES"
+        with pytest.raises(TableError, match=message) as error:
+            read_table(each)
+        assert str(error.value).startswith(f"{each}: ")
+        assert sum(batch.height for batch in read_batches(each, None)) > 40_000  # in constant memory
+    assert read_table(path, ["b"]).height == 50_000  # what is not read takes nothing
+    monkeypatch.setenv("UNSKEW_MAX_TABLE_BYTES", "100000000")
+    assert read_table(path).height == 50_000
+    monkeypatch.setenv("UNSKEW_MAX_TABLE_BYTES", "1 GB")
+    with pytest.raises(ValueError, match="UNSKEW_MAX_TABLE_BYTES must be a whole number of bytes, but it is '1 GB'"):
+        read_table(path)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are set and read as on Linux")
+def test_a_table_beyond_a_limit_of_memory_does_not_end_the_process(tmp_path):
+    path = put(tmp_path, gzip.compress(b"a,b,c,d\n" + b"1,2,3,4\n" * 4_000_000), "data.csv.gz")
+    script = """
+        import resource, sys
+        from unskew.tables import TableError, read_batches, read_table
+
+        def peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+        before = peak()
+        assert sum(batch.height for batch in read_batches(sys.argv[1], None)) == 4_000_000
+        assert peak() - before < 200 << 20
+        in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (in_use + (500 << 20), resource.getrlimit(resource.RLIMIT_AS)[1]))
+        try:
+            read_table(sys.argv[1])
+        except TableError as error:
+            assert "must fit into memory" in str(error)
+        else:
+            raise AssertionError
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script), path], check=True)
 
 
 @settings(max_examples=60)

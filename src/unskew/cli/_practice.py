@@ -150,7 +150,6 @@ def compare(
     from unskew.practice.labeled_table import read_labeled
     from unskew.practice.results import about_comparison, comparison_html, comparison_json
     from unskew.practice.terminal import comparison_table
-    from unskew.tables import read_truth
 
     check_seed(seed)
     if folds is not None and folds < 2:
@@ -159,16 +158,16 @@ def compare(
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
     training = TrainingOptions(seed=seed, epochs=epochs)
     training.check(has_confidence=True, names=names)
-    aside = list(dict.fromkeys([*(exclude or ()), *([truth] if truth else ())]))
-    table = read_labeled(data, label, confidence, exclude=aside, blank_is_unlabeled=blank_is_unlabeled)
+    table = read_labeled(
+        data, label, confidence, truth=truth, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled
+    )
     _tell(table.notes)
-    known = None if truth is None else read_truth(table.frame, truth, path=data)
     n_folds = check_folds(table, folds)
     page, numbers = out / "index.html", out / "comparison.json"
     make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
-    result = compare_table(table, training, names, n_folds=n_folds, truth=known)
+    result = compare_table(table, training, names, n_folds=n_folds, truth=table.truth)
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     say(result.reason)
     if result.right:

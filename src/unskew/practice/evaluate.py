@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unskew.errors import NoEstimateWarning, TableError, TooFewLabeled
+from unskew.errors import NoEstimateWarning, TooFewLabeled
 from unskew.metrics import SarAUC, auc, out_of_fold_labeling, sar_auc
 from unskew.metrics.diagnostics import NO_NEGATIVES
 from unskew.practice.fit import LEAST_LABELED, folds_for
@@ -76,16 +76,16 @@ def evaluate_file(
             "to judge a ranking, each label must have a confidence, or the true classes must be known, but neither was "
             "given. Pass --confidence COLUMN or --truth COLUMN."
         )
-    opened = open_table(path)
-    frame = read_table(opened)
-    aside = [name for name in (label, confidence, truth, *model.source.aside) if name is not None]
-    messages, tally = [*opened.notes, *model.schema.check_columns(frame.columns, path, ignore=aside)], Tally()
+    opened, tally = open_table(path), Tally()
+    roles = [name for name in (label, confidence, truth) if name is not None]
+    messages = [*opened.notes, *model.schema.check_columns(opened.columns, path, [*roles, *model.source.aside])]
+    frame = read_table(opened, list(dict.fromkeys([*model.schema.names, *roles])))
     X = model.schema.transform(frame, path=path, tally=tally)
     messages += tally.sentences()
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     values = None
     if confidence is not None:
-        _require_two_of_each(y, label, path)
+        require_both_kinds(y, label, least_unlabeled=2, path=path)
         values = read_confidence(frame, confidence, y, path=path)
     known = None if truth is None else read_truth(frame, truth, path=path)
     score = model.ranker.decision_function(X)
@@ -99,15 +99,6 @@ def evaluate_file(
     if true is not None and estimate is not None and not np.isnan(estimate.auc):
         covered = bool(estimate.low <= true <= estimate.high)
     return Evaluation(len(y), int(y.sum()), estimate, true, covered, tuple(messages))
-
-
-def _require_two_of_each(y: np.ndarray, label: str, path: Path) -> None:
-    require_both_kinds(y, label, path=path)
-    if len(y) - y.sum() < 2:
-        raise TableError(
-            f'{path}: the label column "{label}" must leave at least two rows unlabeled, but of {len(y):,} rows only '
-            "one is. Add rows whose class is unknown, or pass --truth alone."
-        )
 
 
 def _labeling_prob(model: TableModel, X: np.ndarray, y: np.ndarray, path: Path) -> np.ndarray:

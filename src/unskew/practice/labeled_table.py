@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,9 @@ from unskew.tables import (
     read_confidence,
     read_labels,
     read_table,
+    read_truth,
     require_both_kinds,
+    require_column,
 )
 
 
@@ -31,12 +32,13 @@ class LabeledTable:
     confidence_column : str or None
     excluded : tuple of str
         Columns that are not to be features.
-    frame : polars.DataFrame
     y : int array of shape (n,)
         1 labeled, 0 unlabeled.
     confidence : array of shape (n,), or None
     schema : Schema
     X : float32 array of shape (n, n_features)
+    truth : int array of shape (n,), or None
+        True classes, where they are known.
     notes : tuple of str
         What a user should be told about how the file was read.
     """
@@ -45,12 +47,17 @@ class LabeledTable:
     label: str
     confidence_column: str | None
     excluded: tuple[str, ...]
-    frame: Any
     y: np.ndarray
     confidence: np.ndarray | None
     schema: Schema
     X: np.ndarray
+    truth: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """Columns that are not features."""
+        return (self.label, *([] if self.confidence_column is None else [self.confidence_column]), *self.excluded)
 
 
 def read_labeled(
@@ -58,30 +65,35 @@ def read_labeled(
     label: str,
     confidence: str | None,
     *,
+    truth: str | None = None,
     exclude: Sequence[str] = (),
     blank_is_unlabeled: bool = False,
 ) -> LabeledTable:
-    """Read and check a file to fit on; the columns with a part of their own are no features."""
+    """Read and check a file to fit on; columns of labels, confidence and true classes are not features."""
     opened = open_table(path)
-    frame = read_table(opened)
+    roles = list(dict.fromkeys(name for name in (label, confidence, truth) if name is not None))
+    excluded = tuple(dict.fromkeys([*exclude, *([] if truth is None else [truth])]))
+    for name in (*roles, *excluded):
+        require_column(name, opened.columns, path)
+    frame = read_table(opened, [name for name in opened.columns if name in roles or name not in excluded])
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     require_both_kinds(y, label, path=path)
     values = None if confidence is None else read_confidence(frame, confidence, y, path=path)
-    aside = [label, *([] if confidence is None else [confidence]), *exclude]
-    schema, X = infer_features(frame, exclude=aside, path=path)
-    return LabeledTable(path, label, confidence, tuple(exclude), frame, y, values, schema, X, opened.notes)
+    known = None if truth is None else read_truth(frame, truth, path=path)
+    schema, X = infer_features(frame.drop(roles), path=path)
+    return LabeledTable(path, label, confidence, excluded, y, values, schema, X, known, opened.notes)
 
 
 def read_validation(table: LabeledTable, path: Path, *, blank_is_unlabeled: bool = False) -> LabeledTable:
     """Read a file with the columns of a table that was read to fit on."""
     opened = open_table(path)
-    frame = read_table(opened)
-    column = table.confidence_column
-    aside = [table.label, *([] if column is None else [column]), *table.excluded]
-    notes, tally = [*opened.notes, *table.schema.check_columns(frame.columns, path, ignore=aside)], Tally()
+    column, tally = table.confidence_column, Tally()
+    notes = [*opened.notes, *table.schema.check_columns(opened.columns, path, ignore=table.aside)]
+    roles = [table.label, *([] if column is None else [column])]
+    frame = read_table(opened, list(dict.fromkeys([*table.schema.names, *roles])))
     X = table.schema.transform(frame, path=path, tally=tally)
     notes += [f"{path}: {each}" for each in tally.sentences()]  # else it reads as if said of the table
     y = read_labels(frame, table.label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     require_both_kinds(y, table.label, path=path)
     confidence = None if column is None else read_confidence(frame, column, y, path=path)
-    return replace(table, path=path, frame=frame, y=y, confidence=confidence, X=X, notes=tuple(notes))
+    return replace(table, path=path, y=y, confidence=confidence, X=X, notes=tuple(notes))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from unskew._support.progress import progress_bar
-from unskew._support.text import listed, no_column, plural
+from unskew._support.text import listed, plural
 from unskew.errors import TableError
 from unskew.practice.model import TableModel
 from unskew.tables import (
@@ -21,6 +21,7 @@ from unskew.tables import (
     is_parquet,
     open_table,
     read_batches,
+    require_column,
     without_formulas,
 )
 
@@ -70,8 +71,7 @@ def _check_ids(ids: Sequence[str], table: Any, out: Path, raw: bool) -> None:
             raise TableError(
                 f"the id columns must not be called {name!r}, which is a column of the result. Rename it in the file."
             )
-        if name not in table.columns:
-            raise TableError(no_column(table.path, name, list(table.columns)))
+        require_column(name, table.columns, table.path)
     no_rows = table.no_rows(ids)
     check_types(out, no_rows if raw else without_formulas(no_rows)[0])
 

@@ -18,6 +18,7 @@ try:
 except ImportError as error:
     raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 
+from unskew.tables._values import require_column
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.reading import open_table, read_batches, read_table, require_file
@@ -42,6 +43,7 @@ __all__ = [
     "read_table",
     "read_truth",
     "require_both_kinds",
+    "require_column",
     "require_file",
     "without_formulas",
 ]

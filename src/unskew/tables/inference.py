@@ -1,15 +1,13 @@
 """Deciding what the columns of a table are, from all of their values."""
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
 
-from unskew._support.text import StrPath, no_column, shown, start
+from unskew._support.text import StrPath, shown, start
 from unskew.errors import TableError
-from unskew.tables.schema import Column, LeftOut, Schema, categories_of
-from unskew.tables.values import (
+from unskew.tables._values import (
     Kind,
     clean,
     has_separators,
@@ -21,6 +19,7 @@ from unskew.tables.values import (
     to_days,
     to_numbers,
 )
+from unskew.tables.schema import Column, LeftOut, Schema, categories_of
 
 MOST_CATEGORIES = 200
 FEW_CATEGORIES = 10
@@ -37,18 +36,11 @@ LAST_ID_WORDS = {"key", "no", "nr", "number"}
 COUNTER_NAMES = {"index", "idx", "row"}
 
 
-def infer_features(
-    frame: pl.DataFrame, exclude: Iterable[str] = (), *, path: StrPath | None = None
-) -> tuple[Schema, np.ndarray]:
+def infer_features(frame: pl.DataFrame, *, path: StrPath | None = None) -> tuple[Schema, np.ndarray]:
     """Decide what every column is, and give the features of all rows with it: each column is parsed once.
 
     A column is numeric, boolean or a date only if every value that is not missing can be read so. Left out are columns
     that are constant, all missing, identifiers, text with too many different values, or nested.
-
-    Parameters
-    ----------
-    exclude : iterable of str
-        Columns that are not to be features.
 
     Returns
     -------
@@ -59,13 +51,9 @@ def infer_features(
     Raises
     ------
     TableError
-        If an excluded column is not there, a numeric column holds infinite values, or no column is left.
+        If a numeric column holds infinite values, or no column is left.
     """
-    exclude = list(exclude)
-    for name in exclude:
-        if name not in frame.columns:
-            raise TableError(no_column(path, name, frame.columns))
-    found = [_infer(frame[name], path) for name in frame.columns if name not in exclude]
+    found = [_infer(series, path) for series in frame]
     left_out = tuple(each for each in found if isinstance(each, LeftOut))
     kept = [each for each in found if not isinstance(each, LeftOut)]
     if not kept:

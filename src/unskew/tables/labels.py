@@ -7,9 +7,9 @@ file, for frames that are a part of it.
 import numpy as np
 import polars as pl
 
-from unskew._support.text import StrPath, no_column, offending, rows, rows_of, shown, start
+from unskew._support.text import StrPath, offending, rows, rows_of, shown, start
 from unskew.errors import TableError
-from unskew.tables.values import clean, has_separators, to_booleans, to_numbers
+from unskew.tables._values import clean, has_separators, require_column, to_booleans, to_numbers
 
 SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
 
@@ -48,26 +48,31 @@ def read_labels(
     return labels
 
 
-def require_both_kinds(labels: np.ndarray, column: str, *, path: StrPath | None = None) -> None:
-    """Refuse labels of which none, one or all are positive, in words about the column.
+def require_both_kinds(
+    labels: np.ndarray, column: str, *, least_unlabeled: int = 1, path: StrPath | None = None
+) -> None:
+    """Refuse labels with fewer than two labeled rows, or with fewer unlabeled ones than so many.
 
     Raises
     ------
     TableError
-        If fewer than two rows are labeled, or all are.
+        In words about the column.
     """
     n_labeled = int(np.count_nonzero(labels))
+    n_unlabeled = len(labels) - n_labeled
     name = f"{start(path)}the label column {shown(column)}"
     if n_labeled < 2:
         found = "none is" if n_labeled == 0 else f"only row {int(np.argmax(labels)) + 1:,} is"
         raise TableError(
             f"{name} must mark at least two rows as labeled, but of {rows(len(labels))} {found}. Mark the known "
-            "positives with 1; five is a sensible least."
+            "positives with 1; aim for at least five."
         )
-    if n_labeled == len(labels):
+    if n_unlabeled < least_unlabeled:
+        least = "rows" if least_unlabeled == 1 else f"at least {least_unlabeled} rows"
+        found = f"all {len(labels):,} are labeled" if n_unlabeled == 0 else f"of {rows(len(labels))} only one is"
         raise TableError(
-            f"{name} must leave rows unlabeled, but all {len(labels):,} are labeled. Add rows whose class is unknown: "
-            "ranking needs something to rank the labeled ones against."
+            f"{name} must leave {least} unlabeled, but {found}. Add rows whose class is unknown: ranking needs "
+            "something to rank the labeled ones against."
         )
 
 
@@ -144,8 +149,7 @@ def read_confidence(
 
 
 def _column(frame: pl.DataFrame, column: str, path: StrPath | None) -> pl.Series:
-    if column not in frame.columns:
-        raise TableError(no_column(path, column, frame.columns))
+    require_column(column, frame.columns, path)
     return frame[column]
 
 

@@ -1,16 +1,20 @@
 """Opening a table and reading its rows, whichever format it has."""
 
+import os
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 
-from unskew._support.text import StrPath, no_column
+from unskew._support.text import StrPath
 from unskew.data.row_groups import File, damage, look_into
 from unskew.errors import TableError, closest_name
-from unskew.tables.csv_files import CsvTable, open_csv
+from unskew.tables._csv import CsvTable, open_csv
+from unskew.tables._values import require_column
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 CSV_ENDINGS = {".csv": None, ".csv.gz": None, ".txt": None, ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t"}
@@ -21,6 +25,8 @@ OTHER_KINDS = {
     b"%PDF": "a PDF file",
 }
 ROWS_AT_ONCE = 1 << 16
+UNKNOWN_MEMORY = 8 << 30
+"""Bytes that are taken to be free where the system does not say."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,9 @@ def open_table(path: StrPath) -> Table:
 def read_table(path: StrPath | Table, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Whole table in memory: columns of a CSV file as text with blank fields null, those of Parquet as they are.
 
+    The columns may take a third of the memory that is free, because becoming features takes about twice as much again.
+    The environment variable UNSKEW_MAX_TABLE_BYTES sets another limit.
+
     Parameters
     ----------
     path : path or table
@@ -111,9 +120,56 @@ def read_table(path: StrPath | Table, columns: Sequence[str] | None = None) -> p
     Raises
     ------
     TableError
-        If there is no such file or column, or it is no table, is damaged, or has no rows.
+        If there is no such file or column, it is not a table, is damaged, has no rows, or is too large.
     """
-    return pl.concat(list(_frames_of(path, columns)))
+    table = path if isinstance(path, Table) else open_table(path)
+    frames: list[pl.DataFrame] = []
+    limit, size, n_rows = _most_bytes(), 0, 0
+    for frame in _frames_of(table, columns):
+        frames.append(frame)
+        n_rows += frame.height
+        size += _bytes_of(frame)
+        if size > limit:
+            raise TableError(
+                f"{table.path}: a table that is read whole must fit into memory, and its columns may take "
+                f"{limit / 1e6:,.0f} MB now, but the first {n_rows:,} rows take {size / 1e6:,.0f} MB. Take fewer rows, "
+                "leave out columns (--exclude), free memory, or set UNSKEW_MAX_TABLE_BYTES to allow more."
+            )
+    return pl.concat(frames)
+
+
+def _most_bytes() -> int:
+    """Bytes that the columns of a table may take."""
+    told = os.environ.get("UNSKEW_MAX_TABLE_BYTES")
+    if told is None:
+        return _free_memory() // 3
+    if not re.fullmatch(r"[0-9]{1,18}", told):
+        raise ValueError(f"UNSKEW_MAX_TABLE_BYTES must be a whole number of bytes, but it is {told!r}.")
+    return int(told)
+
+
+def _free_memory() -> int:
+    """Bytes that this process can still take: what the machine has free, within the limits of container and shell."""
+    free = []
+    with suppress(OSError):  # not on every system
+        kilobytes = re.findall(r"^MemAvailable: *([0-9]+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+        free += [int(each) << 10 for each in kilobytes]
+    for limit in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):  # no such container, or no limit
+            free.append(int((Path("/sys/fs/cgroup") / limit).read_text()))
+    with suppress(ImportError, OSError):
+        import resource
+
+        allowed, in_use = resource.getrlimit(resource.RLIMIT_AS)[0], Path("/proc/self/statm").read_text().split()[0]
+        if allowed != resource.RLIM_INFINITY:
+            free.append(max(0, allowed - int(in_use) * resource.getpagesize()))
+    return min(free, default=UNKNOWN_MEMORY)
+
+
+def _bytes_of(frame: pl.DataFrame) -> int:
+    """Memory of a frame; polars itself does not count the 16 bytes that each text takes beside its letters."""
+    n_texts = sum(isinstance(dtype, pl.String) for dtype in frame.dtypes)
+    return int(frame.estimated_size()) + 16 * n_texts * frame.height
 
 
 def read_batches(
@@ -152,8 +208,7 @@ def _frames_of(
     table = path if isinstance(path, Table) else open_table(path)
     names = list(table.columns if columns is None else columns)
     for name in names:
-        if name not in table.columns:
-            raise TableError(no_column(table.path, name, list(table.columns)))
+        require_column(name, table.columns, table.path)
     empty = True
     for frame in table.frames(names):
         if frame.height:

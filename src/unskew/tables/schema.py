@@ -15,9 +15,8 @@ import numpy as np
 import polars as pl
 
 from unskew._support.json_records import build
-from unskew._support.text import StrPath, listed, no_column, rows, shown, start
-from unskew.errors import TableError
-from unskew.tables.values import Kind, read_column
+from unskew._support.text import StrPath, listed, rows, shown, start
+from unskew.tables._values import Kind, read_column, require_column
 
 FARTHEST = 1e6
 """Standardized values end here, so that a wild value in a file to score stays within float32."""
@@ -133,8 +132,7 @@ class Schema:
             If a column that became features is not there.
         """
         names = list(names)
-        for name in self.names:
-            _require_column(name, names, path)
+        self._require_columns(names, path)
         known = {*self.names, *(each.name for each in self.left_out), *ignore}
         extra = [name for name in names if name not in known]
         if not extra:
@@ -159,8 +157,7 @@ class Schema:
         TableError
             If a column is not there or a value cannot be read by its kind.
         """
-        for name in self.names:
-            _require_column(name, frame.columns, path)
+        self._require_columns(frame.columns, path)
         values = (read_column(frame[each.name], each.kind, path=path, first_row=first_row) for each in self.columns)
         return self.encode(values, frame.height, first_row, tally)
 
@@ -177,6 +174,10 @@ class Schema:
                 tally.count(column, series, unknown, first_row)
             begin = end
         return features
+
+    def _require_columns(self, names: list[str], path: StrPath | None) -> None:
+        for name in self.names:
+            require_column(name, names, path, "The model was trained with it.")
 
     def to_json(self) -> dict[str, Any]:
         """Schema as what JSON can hold."""
@@ -261,11 +262,6 @@ def _add(found: dict[str, _Found], name: str, mask: np.ndarray, values: pl.Serie
     first = int(mask.argmax())
     earlier = found.setdefault(name, _Found(0, first_row + first, values[first]))
     earlier.count += int(mask.sum())
-
-
-def _require_column(name: str, names: list[str], path: StrPath | None) -> None:
-    if name not in names:
-        raise TableError(f"{no_column(path, name, names)} The model was trained with it.")
 
 
 def _fill(features: np.ndarray, column: Column, values: pl.Series) -> np.ndarray | None:

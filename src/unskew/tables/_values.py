@@ -4,12 +4,13 @@
 cannot be read that way.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from unskew._support.text import StrPath, offending, shown, start
+from unskew._support.text import StrPath, no_column, offending, shown, start
 from unskew.errors import TableError
 
 Kind = Literal["numeric", "boolean", "categorical", "date"]
@@ -32,6 +33,12 @@ ISO_DATE = (
 )
 TICKS_PER_SECOND = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 SECONDS_PER_DAY = 86_400.0
+
+
+def require_column(name: str, known: Sequence[str], path: StrPath | None, why: str = "") -> None:
+    """Refuse a table without this column; `why` is a sentence for the end of the message."""
+    if name not in known:
+        raise TableError(f"{no_column(path, name, list(known))} {why}".rstrip())
 
 
 def is_text(dtype: pl.DataType) -> bool:
