@@ -1,4 +1,4 @@
-"""Which method for this table? All of them, by cross-validation on the biased labels alone."""
+"""Which method suits a table: all are cross-validated, using only the biased labels."""
 
 import time
 import warnings
@@ -20,7 +20,7 @@ from unskew.practice.notes import OF_PARTS, told_once
 from unskew.rankers import method_card, methods
 
 NEAR = 0.02
-"""A recommendation within so much of the best true AUC counts as right."""
+"""A recommendation this close to the best true AUC counts as right."""
 RESAMPLES = 200
 LEVEL = 0.95
 """Share of tables in which the intervals of all differences from the recommended method hold together."""
@@ -77,7 +77,7 @@ def compare_table(
     """
     names = tuple(dict.fromkeys(names)) or methods()
     folds = check_folds(table, n_folds)
-    # The same folds and the same forest for all: what it says of each row is asked once, and counts for no method.
+    # All methods share the folds and the forest that judges them; its time is not counted as any method's.
     with progress_bar("estimating how likely rows are labeled", 1, shown=verbose) as step:
         labeling_prob = out_of_fold_labeling(table.X, table.y, n_folds=folds, random_state=training.seed)
         step()
@@ -100,8 +100,8 @@ def compare_table(
     return judge(table, honest, seconds, truth)
 
 
-def check_folds(table: LabeledTable, asked: int | None) -> int:
-    """Parts for cross-validation, as many as asked for or as suit the table; each has two rows of either kind."""
+def check_folds(table: LabeledTable, requested: int | None) -> int:
+    """Parts for cross-validation: as many as requested, or as suit the table. Each needs two rows of either kind."""
     n_labeled, n_rows = int(table.y.sum()), len(table.y)
     most = min(n_labeled, n_rows - n_labeled) // LEAST_IN_FOLD
     each = f"each part must have at least {LEAST_IN_FOLD} labeled rows and {LEAST_IN_FOLD} others"
@@ -110,18 +110,18 @@ def check_folds(table: LabeledTable, asked: int | None) -> int:
             f"{table.path}: to compare by cross-validation, {each}, and there must be 2 parts, but of {n_rows:,} rows "
             f"{n_labeled:,} are labeled. Label more, or add rows."
         )
-    if asked is not None and not 2 <= asked <= most:
+    if requested is not None and not 2 <= requested <= most:
         raise ValueError(
             f"--folds must lie between 2 and {most} for {table.path}, because {each} and {n_labeled:,} of {n_rows:,} "
-            f"rows are labeled, but it is {asked}. Leave it out for {folds_for(table.y)}."
+            f"rows are labeled, but it is {requested}. Leave it out for {folds_for(table.y)}."
         )
-    return folds_for(table.y) if asked is None else asked
+    return folds_for(table.y) if requested is None else requested
 
 
 def judge(
     table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, float], truth: np.ndarray | None
 ) -> Comparison:
-    """Rank methods by what models that did not see a row said of it."""
+    """Rank methods by scores from models that were not trained on the row, and recommend one."""
     level = level_for(len(honest))
     with _impossible_kept_quiet():
         estimates = _estimates(honest, table.y, table.confidence)
@@ -179,7 +179,7 @@ def _paired(
 
 @contextmanager
 def _impossible_kept_quiet() -> Iterator[None]:
-    """Drop the warning that no AUC can be told: the reason of the recommendation tells it, once."""
+    """Drop the warning that no AUC can be estimated: the reason for the recommendation says so, once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoEstimateWarning)
         yield

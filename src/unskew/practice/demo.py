@@ -1,8 +1,7 @@
-"""The main job on data that come with the package's dependencies: train, estimate the AUC without negatives, show.
+"""The demo, on data that needs no download: train, estimate the AUC without negatives, show it beside the true one.
 
-Two stories. The toy law, where every truth is known, and scikit-learn's digits under the paper's protocol. On each the
-proposed method is trained beside itself without confidence and beside a plain classifier of labeled against unlabeled,
-and the AUC that each is estimated to have, from the same biased labels alone, stands beside the true one.
+Two stories: the toy law, where everything is known, and scikit-learn's digits under the paper's protocol. Each compares
+the proposed method with itself without confidence, and with a plain classifier of labeled against unlabeled.
 """
 
 from collections.abc import Callable
