@@ -1,6 +1,6 @@
-"""What the parameters of an estimator must be: rules that check a value and say in words what it must be.
+"""Parameters of estimators: rules that say what a value must be, and seeds for those that draw.
 
-scikit-learn has the like, but in a private module.
+scikit-learn has rules of this kind, but in a private module.
 """
 
 from collections.abc import Callable
@@ -109,3 +109,18 @@ def check_value(name: str, value: Any, rule: Rule) -> None:
     if not rule.allows(value):
         hint = closest_name(value, rule.options) if isinstance(value, str) else ""
         raise ValueError(f"{name} must be {rule.words}, but it is {value!r}.{hint}")
+
+
+def set_seeds(estimator: Any, rng: np.random.RandomState, *, replace: bool = False) -> None:
+    """Draw a seed for every ``random_state`` of an estimator and of those inside it.
+
+    A seed that the user has set is kept, unless `replace`.
+    """
+    states = {name: value for name, value in estimator.get_params().items() if _is_random_state(name)}
+    wanted = [name for name, value in sorted(states.items()) if replace or value is None]
+    if wanted:
+        estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in wanted})
+
+
+def _is_random_state(name: str) -> bool:
+    return name == "random_state" or name.endswith("__random_state")

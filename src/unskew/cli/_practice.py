@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
 from unskew._support.text import plural
 from unskew.cli._app import app, check_seed, say, show, warn
 
@@ -46,7 +47,6 @@ def fit(
 
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
-    from unskew._support.files import require_writable
     from unskew.practice.fit import TrainingOptions, fit_table
     from unskew.practice.labeled_table import read_labeled, read_validation
     from unskew.practice.results import model_json
@@ -58,10 +58,10 @@ def fit(
     training = TrainingOptions(method=method, seed=seed, epochs=epochs, prior=prior)
     training.check(has_confidence=confidence is not None)
     table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
-    _tell(table.notes)
+    _show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
     held_out = None if validation is None else read_validation(table, validation, blank_is_unlabeled=blank_is_unlabeled)
-    _tell(() if held_out is None else held_out.notes)
+    _show_notes(() if held_out is None else held_out.notes)
     model = fit_table(table, training, validation=held_out, estimate=estimate)
     model.save(out)
     show(estimates_table(model), "Estimated without negatives")
@@ -89,13 +89,12 @@ def score(
 
     Example: unskew score cases.unskew new.csv --id case_number --out ranked.csv
     """
-    from unskew._support.files import require_writable
     from unskew.practice.model import TableModel
     from unskew.practice.score import score_file
 
     require_writable(out, model, data)
     ranked = score_file(TableModel.load(model), data, out, id_columns or (), raw=raw)
-    _tell(ranked.messages)
+    _show_notes(ranked.messages)
     say(f"{plural(ranked.n_rows, 'row')} ranked: {out}")
 
 
@@ -113,7 +112,6 @@ def evaluate(
 
     Example: unskew evaluate cases.unskew later.csv --label known --confidence severity
     """
-    from unskew._support.files import require_writable
     from unskew.practice.evaluate import evaluate_file
     from unskew.practice.model import TableModel
     from unskew.practice.terminal import evaluation_table
@@ -121,7 +119,7 @@ def evaluate(
     require_writable(as_json, model, data)
     loaded = TableModel.load(model)
     result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
-    _tell(result.messages)
+    _show_notes(result.messages)
     show(evaluation_table(result), f"{data.name}: {plural(result.n_rows, 'row')}, {result.n_labeled:,} labeled")
     _write_json(as_json, result.to_json())
 
@@ -144,7 +142,6 @@ def compare(
 
     Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
     """
-    from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
     from unskew.practice.compare import check_folds, compare_table
     from unskew.practice.fit import TrainingOptions
     from unskew.practice.labeled_table import read_labeled
@@ -161,7 +158,7 @@ def compare(
     table = read_labeled(
         data, label, confidence, truth=truth, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled
     )
-    _tell(table.notes)
+    _show_notes(table.notes)
     n_folds = check_folds(table, folds)
     page, numbers = out / "index.html", out / "comparison.json"
     make_folder(out)  # after all checks of the request, and before anything long begins
@@ -186,7 +183,6 @@ def report(
 
     Example: unskew report cases.unskew --out cases.html
     """
-    from unskew._support.files import require_writable, write_atomically
     from unskew.practice.model import TableModel
     from unskew.practice.results import model_html, model_json
 
@@ -198,13 +194,11 @@ def report(
     say(f"Page: {out}")
 
 
-def _tell(messages: tuple[str, ...]) -> None:
+def _show_notes(messages: tuple[str, ...]) -> None:
     for message in messages:
         warn(f"note: {message}")
 
 
 def _write_json(path: Path | None, content: Any) -> None:
-    from unskew._support.files import write_atomically
-
     if path is not None:
         write_atomically(path, json.dumps(content, indent=2, allow_nan=False).encode())

@@ -13,8 +13,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
+from unskew._support.parameters import set_seeds
 from unskew._support.progress import progress_bar
-from unskew._support.seeds import set_seeds
 from unskew.data.rows import Rows
 from unskew.data.validation import check_confidence, check_labels, count_rows, part_of, plain_array
 from unskew.errors import TooFewLabeled

@@ -14,9 +14,8 @@ from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labe
 from unskew.metrics.paired import PairedDifference, paired_difference
 from unskew.metrics.recommend import Compared, choose, explain
 from unskew.objectives.weights import CLIP
-from unskew.practice.fit import LEAST_IN_FOLD, TrainingOptions, folds_for
+from unskew.practice.fit import ABOUT_PARTS, LEAST_IN_FOLD, TrainingOptions, folds_for, warn_once
 from unskew.practice.labeled_table import LabeledTable
-from unskew.practice.notes import OF_PARTS, told_once
 from unskew.rankers import method_card, methods
 
 NEAR = 0.02
@@ -83,7 +82,7 @@ def compare_table(
         step()
     honest: dict[str, OutOfFold] = {}
     seconds: dict[str, float] = {}
-    with told_once(OF_PARTS):
+    with warn_once(ABOUT_PARTS):
         for name in names:
             start = time.perf_counter()
             honest[name] = out_of_fold(

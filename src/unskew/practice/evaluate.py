@@ -9,9 +9,8 @@ import numpy as np
 from unskew.errors import NoEstimateWarning, TooFewLabeled
 from unskew.metrics import SarAUC, auc, out_of_fold_labeling, sar_auc
 from unskew.metrics.diagnostics import NO_NEGATIVES
-from unskew.practice.fit import LEAST_LABELED, folds_for
+from unskew.practice.fit import LEAST_LABELED, folds_for, warn_once
 from unskew.practice.model import TableModel
-from unskew.practice.notes import told_once
 from unskew.tables import (
     Tally,
     open_table,
@@ -92,7 +91,7 @@ def evaluate_file(
     estimate = None
     if values is not None:
         prob = _labeling_prob(model, X, y, path)
-        with told_once({NoEstimateWarning: f"no AUC can be told: {NO_NEGATIVES}."}):
+        with warn_once({NoEstimateWarning: f"the AUC cannot be estimated: {NO_NEGATIVES}."}):
             estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
     true = None if known is None else float(auc(known, score))
     covered = None

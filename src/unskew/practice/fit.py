@@ -1,19 +1,22 @@
 """From a labeled table to a model with an honest estimate of how good it is."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from unskew.data.holdout import LEAST_LABELED as LEAST_TO_HOLD_OUT
 from unskew.data.validation import require_room_for_labeled
+from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning
 from unskew.metrics import out_of_fold
 from unskew.metrics.diagnostics import Unit
 from unskew.metrics.evidence import Evidence, gather_evidence
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.model import Source, TableModel
-from unskew.practice.notes import OF_PARTS, of_a_fit, told_once
 from unskew.rankers import Ranker, make, method_card
 from unskew.tables import Column, Schema
 
@@ -25,6 +28,19 @@ LEAST_LABELED = 2 * LEAST_IN_FOLD
 STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH = 8, 64, 1024
 STEPS, LEAST_EPOCHS, MOST_EPOCHS = 20_000, 5, 200
 """Steps after which a large table has taught what it has to teach, about, and the epochs that this may mean."""
+
+ABOUT_PARTS: Mapping[type[Warning], str] = {
+    NoHoldOutWarning: (
+        "in each part of the cross-validation, too few rows are labeled to hold some out. The rows used for training "
+        "also decide when to stop, which makes the estimates rougher. Label more rows."
+    ),
+    NoEstimateWarning: (
+        "in some parts of the cross-validation, confidence and labeling probability imply an impossible share of "
+        "positives. Methods that train with it use the nearest possible one. Check that the confidence is a "
+        "probability."
+    ),
+}
+"""Warnings about models that are fitted on parts of a table."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +142,7 @@ def fit_table(
     if training.prior is not None:
         advice = "Give a larger one, or leave it out."
         require_room_for_labeled(training.prior, float(np.mean(table.y)), advice, f"{table.path}: --prior")
-    with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
+    with warn_once(_about_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
     evidence = _evidence(table, ranker, training, verbose) if estimate else None
     kept = None if evidence is None else evidence.to_json()
@@ -165,7 +181,7 @@ def _evidence(table: LabeledTable, ranker: Ranker, training: TrainingOptions, ve
     n_folds = folds_for(table.y)
     if table.confidence is None or n_folds < 2:
         return None
-    with told_once(OF_PARTS):
+    with warn_once(ABOUT_PARTS):
         honest = out_of_fold(
             clone(ranker).set_params(verbose=False),
             table.X,
@@ -208,3 +224,37 @@ def _unit_of_values(column: Column) -> Unit:
     if column.kind == "boolean":
         return Unit("share")
     return Unit("date" if column.kind == "date" else "number", column.mean, column.std)
+
+
+@contextmanager
+def warn_once(words: Mapping[type[Warning], str]) -> Iterator[None]:
+    """Replace warnings of these kinds by one each, in these words, when the block has ended; others stay."""
+    with warnings.catch_warnings(record=True) as caught:
+        for kind in words:
+            warnings.simplefilter("always", kind)
+        yield
+    for kind, text in words.items():
+        if any(issubclass(each.category, kind) for each in caught):
+            warnings.warn(text, kind, stacklevel=4)
+    for each in caught:
+        if not issubclass(each.category, tuple(words)):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def _about_a_fit(method: str, n_labeled: int, n_unlabeled: int) -> Mapping[type[Warning], str]:
+    """Warnings about a model that is fitted on a whole table, in terms of the command line."""
+    return {
+        NoHoldOutWarning: (
+            f"to hold rows out, at least {2 * LEAST_TO_HOLD_OUT} rows must be labeled and 2 unlabeled, but there are "
+            f"{n_labeled:,} and {n_unlabeled:,}. The rows used for training also decide when to stop. Give other rows "
+            "with --validation FILE, or label more."
+        ),
+        NoEstimateWarning: (
+            f"{method} trains with the share of positives, but confidence and labeling probability imply an impossible "
+            "one, and the nearest possible one was used. Give --prior, or check that the confidence is a probability."
+        ),
+        ConfidenceMissingWarning: (
+            f"{method} learns from the confidence of the labels, but none was given, so every labeled row counts as "
+            "certain. Give --confidence COLUMN."
+        ),
+    }

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from unskew._support.seeds import set_seeds
+from unskew._support.parameters import set_seeds
 from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.data.rows import ReshapedRows, Rows, as_rows, as_table
 from unskew.data.validation import check_features
