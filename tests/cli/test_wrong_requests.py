@@ -157,7 +157,10 @@ def requests(folder, out):
             ["compare", cases, *FIT[:4], "--folds", "1", "--out", out / "c"],
             "--folds must be at least 2.*but it is 1",
         ),
-        "data as a model": (["score", cases, cases, "--out", out / "s.csv"], "no model file of .*`unskew fit` wrote"),
+        "data as a model": (
+            ["score", cases, cases, "--out", out / "s.csv"],
+            "not an unskew model.*`unskew fit`",
+        ),
         "no such model": (["report", folder / "m.unskw"], "m.unskw: there must be a file.* Did you mean 'm.unskew'"),
         "a folder as a model": (["score", folder, cases, "--out", out / "s.csv"], "a folder. Give one model file"),
         "model as data": (["fit", model, *FIT, "--out", out / "m"], "m.unskew"),

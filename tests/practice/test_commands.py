@@ -397,7 +397,7 @@ def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
         ("fit", folder / "cases.csv", "--label", "unknown"): '"unknown"|unknown',
         ("fit", folder / "cases.csv", *COLUMNS, "--method", "conf"): "there is no method 'conf'",
         ("fit", folder / "cases.csv", *COLUMNS, "--out", tmp_path / "no" / "m"): "there is no folder",
-        ("score", folder / "cases.csv", folder / "new.csv"): "no model file of unskew",
+        ("score", folder / "cases.csv", folder / "new.csv"): "not an unskew model file",
         ("score", folder / "model.unskew", folder / "new.csv", "--id", "cass"): "cass",
     }
     for arguments, message in cases.items():

@@ -53,7 +53,7 @@ class Perceptron(nn.Module):
         with torch.no_grad():
             _, b1, w2, _ = _parts(self.weights)
             b1[hidden] = w2[hidden, hidden] = 1
-        self._hold_fixed()
+        self.hold_fixed()
 
     def draw(self, generator: Generator) -> None:
         """Draw the weights by torch's default law for linear layers, uniform within one over the root of the fan-in."""
@@ -79,9 +79,9 @@ class Perceptron(nn.Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]
-        self._hold_fixed()  # neither pickle nor deepcopy keeps the hooks of a parameter
+        self.hold_fixed()  # neither pickle nor deepcopy keeps the hooks of a parameter
 
-    def _hold_fixed(self) -> None:
+    def hold_fixed(self) -> None:
         """Let the fixed entries stay fixed under autograd, for a perceptron that is part of a larger network."""
         if self.weights.requires_grad:
             self.weights.register_hook(self._release_fixed)  # type: ignore[no-untyped-call]

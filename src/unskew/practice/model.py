@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from unskew._support.json_records import build
-from unskew._support.modelfile import SIGNATURE, read_model_file
+from unskew._support.modelfile import read_model_file
 from unskew.errors import ModelFileError
 from unskew.metrics.evidence import Evidence
 from unskew.rankers import Ranker, ranker_in
@@ -82,7 +82,7 @@ class TableModel:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "TableModel":
         """Read what `save` wrote; nothing in the file is executed."""
-        _require_model(Path(path))
+        require_file(Path(path), "model file that `unskew fit` wrote")
         model = read_model_file(path)
         notes = model.header.get("notes")
         if notes is None:
@@ -105,21 +105,6 @@ class TableModel:
                 f"{path} must describe the table that it was fitted on as this version of unskew does, but it does "
                 f"not: {reason}. Fit again."
             ) from error
-
-
-def _require_model(path: Path) -> None:
-    """Refuse what is no model file, most often the data in its place."""
-    require_file(path, "model file that `unskew fit` wrote")
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(len(SIGNATURE))
-    except OSError as error:
-        raise ModelFileError(f"{path}: the file must be readable, but it is not: {error.strerror}.") from None
-    if begin and not SIGNATURE.startswith(begin):
-        raise ModelFileError(
-            f"{path} is no model file of unskew, or its first bytes are damaged: it begins with {begin!r}. Give the "
-            "file that `unskew fit` wrote first, and then the data."
-        )
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from unskew._version import __version__
 from unskew.data.records import Epoch
 from unskew.data.rows import as_rows
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
+from unskew.learning._perceptron import Perceptron
 from unskew.learning.networks import NETWORKS, NetworkChoice, empty_network
 from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at
 
@@ -239,12 +240,18 @@ def _network_from(
 ) -> nn.Module:
     start = len(prefix) + 1
     state = {name[start:]: torch.from_numpy(value) for name, value in arrays.items() if name.startswith(f"{prefix}.")}
-    if not callable(choice):  # a size that is not that of the weights may be any size: told before memory is taken
-        with torch.device("meta"):
-            _require_fitting(empty_network(choice, shape), state, choice)
-    network = empty_network(choice, shape)
+    if callable(choice):
+        network = empty_network(choice, shape)
+        _require_fitting(network, state, choice)
+        network.load_state_dict(state)
+        return network.to(device).eval()
+    with torch.device("meta"):  # sizes that the file claims take no memory before they are those of its arrays
+        network = empty_network(choice, shape)
     _require_fitting(network, state, choice)
-    network.load_state_dict(state)
+    network.load_state_dict(state, assign=True)
+    for layer in network.modules():
+        if isinstance(layer, Perceptron):
+            layer.hold_fixed()  # its weights are other ones now
     return network.to(device).eval()
 
 
