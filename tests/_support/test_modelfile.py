@@ -182,7 +182,7 @@ def test_a_users_network_that_knows_no_score_of_zeros_comes_back(name, crossfit,
             unskew.load(tmp_path / "wrong", network=StandardizedRows)
     model.header["numbers"]["threshold_"] = None
     modelfile.write_model_file(tmp_path / "wrong", model)
-    with pytest.raises(ModelFileError, match="all of this must be finite: {'threshold': nan}"):
+    with pytest.raises(ModelFileError, match="threshold_ must be a finite number, but it is None"):
         unskew.load(tmp_path / "wrong", network=StandardizedRows)
 
 
@@ -282,6 +282,106 @@ def test_a_header_with_other_entries_is_told_or_read(name, custom, toy_data, tmp
                 loaded.predict(toy_data.X[:3])
                 assert not hasattr(loaded, "labeling_") or np.isfinite(loaded.labeling_prob(toy_data.X[:3])).all()
     assert told > 100
+
+
+def header_with(path, value):
+    """A change of the header at a path such as "labeling.0.alpha"; a value that is `...` takes the entry away."""
+
+    def change(model):
+        *above, key = (int(each) if each.isdigit() else each for each in path.split("."))
+        inside = model.header
+        for step in above:
+            inside = inside[step]
+        if value is ...:
+            del inside[key]
+        else:
+            inside[key] = value
+
+    return change
+
+
+def arrays_with(**named):
+    def change(model):
+        for name, array in named.items():
+            model.arrays[name.replace("__", ".")] = array
+
+    return change
+
+
+DISAGREEING = {
+    "no method": (header_with("method", ["conf-auc"]), r"holds a model of the method \['conf-auc'\]"),
+    "no versions": (header_with("written_with", ...), "the header must hold written_with, but it does not"),
+    "version of another type": (header_with("library_version", 1), "library_version must be a text, but it is 1"),
+    "unknown parameter": (header_with("parameters.depth", 3), "unexpected keyword argument 'depth'"),
+    "parameter of another type": (header_with("parameters.clip", "high"), "'clip' parameter .* must be"),
+    "parameter out of range": (header_with("parameters.batch_size", -1), "'batch_size' parameter .* must be"),
+    "device of another type": (header_with("parameters.device", 0), "'device' parameter .* must be"),
+    "another network": (header_with("parameters.network", "mlp"), "the weights in the file must be those of the"),
+    "another network of the labeling": (header_with("labeling.0.network", "kernel"), "must be those of the network"),
+    "unknown network of the labeling": (header_with("labeling.0.network", "deep"), "its network must be linear or"),
+    "rows of any size": (header_with("input_shape", [10**9]), "n_features_in must be that of rows of shape"),
+    "rows of no size": (header_with("input_shape", []), "input_shape must be one size above 0 or more, but it is"),
+    "another number of features": (header_with("n_features_in", 3), r"rows of shape \(2,\), but it is 3"),
+    "and again": (header_with("numbers.n_features_in_", 3), r"rows of shape \(2,\), but it is 3"),
+    "too many names": (header_with("feature_names", ["a", "b", "c"]), "feature_names must be 2 names"),
+    "a history of texts": (header_with("history", [["0", 1.0, 1.0]]), r"history\[0\].epoch must be a whole number"),
+    "a history of infinity": (header_with("history.0", [0, None, 1.0]), r"history\[0\].train_risk must be a finite"),
+    "an epoch beyond": (header_with("numbers.best_epoch_", 9), "best_epoch must be one of the 5 epochs, but it is 9"),
+    "an epoch of the labeling": (header_with("labeling.0.best_epoch", -1), "must be one of the 5 epochs, but it is -1"),
+    "no threshold": (header_with("numbers.threshold_", None), "threshold_ must be a finite number, but it is None"),
+    "threshold left out": (header_with("numbers.threshold_", ...), "threshold_ must be a finite number, but it is"),
+    "threshold of another type": (header_with("numbers.threshold_", True), "threshold_ must be a finite number, but"),
+    "prior above 1": (header_with("numbers.prior_", 1.5), "prior_ must be between 0 and 1, but it is 1.5"),
+    "negative frequency": (header_with("numbers.label_freq_", -0.5), "label_freq_ must be between 0 and 1, but it is"),
+    "a number for a network": (header_with("numbers.network_", 1.0), "some are called 'network'"),
+    "a number for a labeling model": (header_with("numbers.labeling_", 1.0), "numbers of a fitted model"),
+    "a number that is no name": (header_with("numbers.a b_", 1.0), "numbers of a fitted model, ending with _, but"),
+    "negative count": (header_with("training.n_labeled", -1), "training.n_labeled must be a count or a share"),
+    "no share": (header_with("training.alpha", 1.0), "training.alpha must be a count or a share, but it is 1.0"),
+    "no labeling model": (header_with("labeling", []), "labeling must be one network or more"),
+    "labeling left out": (header_with("labeling", None), "networks of the labeling model must be"),
+    "labeling of other rows": (header_with("labeling.0.input_shape", [3]), r"of the size of its ranker's, \(2,\)"),
+    "labeling of negative rows": (header_with("labeling.0.input_shape", [-1, -2]), "of the size of its ranker's"),
+    "weights that are not finite": (
+        arrays_with(network__1__bias=np.array([np.inf], dtype=np.float32)),
+        "weights of its network must be finite, but some of '1.bias' are not",
+    ),
+    "weights of another type": (arrays_with(network__1__bias=np.zeros(1)), "torch.float64"),
+    "weights of another shape": (arrays_with(network__1__bias=np.zeros((1, 1), dtype=np.float32)), "must be those"),
+    "weights of no network": (arrays_with(threshold__bias=np.zeros(1, dtype=np.float32)), "called 'threshold'"),
+    "weights of no fold": (arrays_with(labeling7__bias=np.zeros(1, dtype=np.float32)), "but it is .*'labeling7'"),
+}
+
+
+@pytest.mark.parametrize("name", DISAGREEING)
+def test_parts_that_do_not_agree_are_refused(name, whole_file, tmp_path):
+    """Each file was made wrong under a right checksum; the message names it and says what to do."""
+    (tmp_path / "model").write_bytes(whole_file)
+    model = modelfile.read_model_file(tmp_path / "model")
+    change, told = DISAGREEING[name]
+    change(model)
+    modelfile.write_model_file(tmp_path / "crafted", model)
+    with pytest.raises(ModelFileError, match=rf"crafted .*{told}.*(Save the model again|import its module first)"):
+        unskew.load(tmp_path / "crafted")
+
+
+def test_a_callable_builds_nothing_larger_than_the_file(toy_data, tmp_path):
+    built = []
+
+    def network(shape):
+        built.append(shape)
+        return nn.Sequential(nn.Flatten(), nn.Linear(int(np.prod(shape)), 1))
+
+    fitted(toy_data, network=network).save(tmp_path / "model")
+    model = modelfile.read_model_file(tmp_path / "model")
+    model.header["input_shape"] = [10**6, 10**6, 10**3]
+    model.header["n_features_in"] = None
+    del model.header["numbers"]["n_features_in_"]
+    modelfile.write_model_file(tmp_path / "crafted", model)
+    built.clear()
+    with pytest.raises(ModelFileError, match="must be those of the network .* for rows of shape .*crafted"):
+        unskew.load(tmp_path / "crafted", network=network)
+    assert len(built) == 1
 
 
 @pytest.mark.parametrize("header", [None, [], "conf-auc"])

@@ -14,8 +14,9 @@ import unskew
 from program import run_program
 from quick_fits import QUICK
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
+from unskew._support import modelfile
 from unskew.cli import app
-from unskew.errors import TableError
+from unskew.errors import ModelFileError, TableError
 from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling
 from unskew.metrics.crossval import default_labeling
 from unskew.practice import compare
@@ -413,3 +414,49 @@ def test_an_estimate_at_the_end_of_the_scale_says_so(auc, words):
     estimate = SarAUC(auc, 0.7, 1.0, 0.95, 0.2, 0.4, 20.0, auc)
     rows = dict(evaluation_table(Evaluation(10, 4, estimate, None, None, ())).rows)
     assert rows["AUC"] == words
+
+
+def test_score_does_without_the_evidence_that_the_report_needs(fitted, tmp_path):
+    folder, _ = fitted
+    read = modelfile.read_model_file(folder / "model.unskew")
+    read.header["notes"]["evidence"]["curve"]["tpr"] = ["high"]
+    modelfile.write_model_file(tmp_path / "crafted.unskew", read)
+    model = TableModel.load(tmp_path / "crafted.unskew")
+    frame = toy_frame()
+    np.testing.assert_array_equal(model.score(frame), TableModel.load(folder / "model.unskew").score(frame))
+    told = r"crafted.unskew: what the file says of its report must be .*tpr\[0\] must be a finite number"
+    with pytest.raises(ModelFileError, match=told):
+        _ = model.evidence
+    read.header["notes"]["evidence"] = "some"
+    modelfile.write_model_file(tmp_path / "crafted.unskew", read)
+    with pytest.raises(ModelFileError, match="says of its table must be .*notes.evidence must be an object, but it is"):
+        TableModel.load(tmp_path / "crafted.unskew")
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value", "told"),
+    [
+        ("source", "label", None, "notes.source.label must be a text, but it is None"),
+        ("source", "n_rows", -1, "n_labeled must be from 0 to n_rows, -1"),
+        ("source", "excluded", "all", "notes.source.excluded must be a list"),
+        ("source", "validation_file", "v.csv", "validation_file must come with n_validation_rows"),
+        ("encoder", "schema", {"columns": [], "left_out": []}, "must be the same, but they are not"),
+    ],
+)
+def test_notes_that_do_not_agree_are_refused(part, key, value, told, fitted, tmp_path):
+    folder, _ = fitted
+    read = modelfile.read_model_file(folder / "model.unskew")
+    read.header["notes"][part][key] = value
+    modelfile.write_model_file(tmp_path / "crafted.unskew", read)
+    with pytest.raises(ModelFileError, match=rf"crafted.unskew: what the file says of its table .*{told}.* Fit again"):
+        TableModel.load(tmp_path / "crafted.unskew")
+
+
+def test_features_of_another_model_are_refused(fitted, tmp_path):
+    folder, _ = fitted
+    read = modelfile.read_model_file(folder / "model.unskew")
+    for schema in (read.header["notes"]["schema"], read.header["notes"]["encoder"]["schema"]):
+        schema["columns"] = schema["columns"][1:]
+    modelfile.write_model_file(tmp_path / "crafted.unskew", read)
+    with pytest.raises(ModelFileError, match="features must be those of the model, but that takes rows of shape"):
+        TableModel.load(tmp_path / "crafted.unskew")

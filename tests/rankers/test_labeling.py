@@ -298,7 +298,7 @@ def test_names_of_a_network_are_as_many_as_its_features(toy_data, tmp_path):
     np.testing.assert_array_equal(loaded.labeling_prob(frame_of(toy_data)), ranker.labeling_prob(frame_of(toy_data)))
     model.header["labeling"][0]["feature_names"] = ["a", "b", "c"]
     modelfile.write_model_file(tmp_path / "wrong", model)
-    with pytest.raises(ModelFileError, match="one feature name per feature"):
+    with pytest.raises(ModelFileError, match="feature_names of a labeling model must be those of its ranker"):
         unskew.load(tmp_path / "wrong")
 
 

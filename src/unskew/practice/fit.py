@@ -129,7 +129,8 @@ def fit_table(
     with told_once(of_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
     evidence = _evidence(table, ranker, training, verbose) if estimate else None
-    return TableModel(ranker, table.schema, source_of(table, validation), evidence)
+    kept = None if evidence is None else evidence.to_json()
+    return TableModel(ranker, table.schema, source_of(table, validation), kept)
 
 
 def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,12 @@ class Source:
     validation_file: str | None = None  # None also in model files from before there was this field
     n_validation_rows: int | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.n_labeled <= self.n_rows:
+            raise ValueError(f"n_labeled must be from 0 to n_rows, {self.n_rows}, but it is {self.n_labeled}.")
+        if (self.validation_file is None) != (self.n_validation_rows is None):
+            raise ValueError("validation_file must come with n_validation_rows, but one of them is missing.")
+
     @property
     def aside(self) -> tuple[str, ...]:
         """Columns that were not to be features."""
@@ -52,17 +59,30 @@ class TableModel:
     schema : Schema
         Columns as they were in training; turns rows into features.
     source : Source
-    evidence : Evidence or None
-        What cross-validation said of it; None if it was not asked for, or could not be.
+    evidence_json : mapping or None
+        What cross-validation estimated, as JSON; None if it was not wanted or not possible. Decoded by `evidence`.
     written_with : mapping of str to str
         Versions that it was made with; of a model that was not saved yet those of now.
+    path : Path or None
+        The file that it was read from, for messages.
     """
 
     ranker: Ranker
     schema: Schema
     source: Source
-    evidence: Evidence | None
+    evidence_json: Mapping[str, Any] | None
     written_with: Mapping[str, str] = field(default_factory=dict)
+    path: Path | None = None
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """What cross-validation estimated; not decoded before it is wanted, because scoring does without."""
+        if self.evidence_json is None:
+            return None
+        try:
+            return Evidence.from_json(self.evidence_json)
+        except ValueError as error:
+            raise _wrong_part(self.path, "report", error) from None
 
     def score(self, frame: Any) -> np.ndarray:
         """Scores of the rows of a frame that was checked against the schema."""
@@ -74,8 +94,8 @@ class TableModel:
             path,
             notes={
                 "schema": self.schema.to_json(),
-                "source": {**vars(self.source), "excluded": list(self.source.excluded)},
-                "evidence": None if self.evidence is None else self.evidence.to_json(),
+                "source": vars(self.source),
+                "evidence": self.evidence_json,
             },
         )
 
@@ -92,19 +112,19 @@ class TableModel:
             )
         ranker = ranker_in(model, Path(path))
         try:
-            return cls(
-                ranker,
-                _schema(notes, ranker),
-                build(Source, notes["source"], "source"),
-                None if notes["evidence"] is None else Evidence.from_json(notes["evidence"]),
-                {"unskew": model.header["library_version"], **model.header["written_with"]},
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            reason = f"it has no {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
-            raise ModelFileError(
-                f"{path} must describe the table that it was fitted on as this version of unskew does, but it does "
-                f"not: {reason}. Fit again."
-            ) from error
+            read: _Notes = build(_Notes, notes, "notes")
+            schema = _schema(read, ranker)
+        except ValueError as error:
+            raise _wrong_part(path, "table", error) from None
+        versions = {"unskew": model.header["library_version"], **model.header["written_with"]}
+        return cls(ranker, schema, read.source, read.evidence, versions, Path(path))
+
+
+def _wrong_part(path: str | os.PathLike[str] | None, part: str, error: ValueError) -> ModelFileError:
+    return ModelFileError(
+        f"{path} must describe its {part} as this version of unskew does, but it does not: {str(error).rstrip('.')}. "
+        "Fit again."
+    )
 
 
 @dataclass(frozen=True)
@@ -114,12 +134,22 @@ class _Encoder:
     schema: Schema
 
 
-def _schema(notes: Mapping[str, Any], ranker: Ranker) -> Schema:
+@dataclass(frozen=True)
+class _Notes:
+    """What a model file holds beside the ranker; the evidence is not looked into before it is wanted."""
+
+    schema: dict[str, Any]
+    source: Source
+    evidence: dict[str, Any] | None
+    encoder: _Encoder | None = None
+
+
+def _schema(notes: _Notes, ranker: Ranker) -> Schema:
     """Columns of the table, which must give as many features as the ranker takes."""
-    schema = Schema.from_json(notes["schema"])
-    if "encoder" in notes and build(_Encoder, notes["encoder"], "encoder").schema != schema:
+    schema = Schema.from_json(notes.schema)
+    if notes.encoder is not None and notes.encoder.schema != schema:
         raise ValueError("its two records of the columns, schema and encoder, must agree, but they do not")
-    takes, given = (getattr(ranker, "n_features_in_", None), ranker.input_shape_), len(schema.feature_names)
-    if takes != (given, (given,)):
-        raise ValueError(f"the model must take one input per feature, {given}, but it takes {takes[0]} {takes[1]}")
+    given = len(schema.feature_names)
+    if ranker.input_shape_ != (given,):
+        raise ValueError(f"the model must take one input per feature, {given}, but it takes {ranker.input_shape_}")
     return schema

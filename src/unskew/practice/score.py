@@ -84,7 +84,10 @@ def _score(model: TableModel, table: Any, tally: Tally, verbose: bool) -> np.nda
             if frame.is_empty():
                 break
             X = model.schema.transform(frame, path=table.path, first_row=1 + done, tally=tally)
-            scores.append(model.ranker.decision_function(X))
+            try:
+                scores.append(model.ranker.decision_function(X))
+            except ValueError as error:  # scores beyond what float32 can hold
+                raise TableError(f"{table.path}: {error}") from None
             done += len(frame)
             step(n=len(frame))
     return np.concatenate(scores)

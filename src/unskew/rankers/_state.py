@@ -3,15 +3,20 @@
 import json
 import math
 import platform
+import re
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from unskew._support.json_records import build
 from unskew._support.modelfile import ModelFile
 from unskew._version import __version__
 from unskew.data.records import Epoch
@@ -65,91 +70,149 @@ def _require_all_kept(ranker: "Ranker", fitted: dict[str, Any], header: dict[str
             )
 
 
+@dataclass(frozen=True)
+class _Training:
+    """Instances that a model was trained on, and their share of labeled ones."""
+
+    n_labeled: int
+    n_unlabeled: int
+    n_validation_labeled: int
+    n_validation_unlabeled: int
+    alpha: float
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            _require(value >= 0 if name != "alpha" else 0 < value < 1, f"training.{name}", "a count or a share", value)
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """One network of the labeling model."""
+
+    network: str | None
+    history: tuple[Epoch, ...]
+    best_epoch: int
+    alpha: float | None
+    input_shape: tuple[int, ...] | None = None  # older files have neither shape nor names
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _require(self.network is None or self.network in NETWORKS, "its network", " or ".join(NETWORKS), self.network)
+        _require(self.alpha is None or 0 < self.alpha < 1, "its alpha", "between 0 and 1", self.alpha)
+        _require_best_epoch(self.best_epoch, self.history)
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a model file says of a ranker; checked by these types first, then one entry against another."""
+
+    library_version: str
+    written_with: dict[str, str]
+    parameters: dict[str, Any]
+    custom_network: bool
+    input_shape: tuple[int, ...]
+    n_features_in: int | None
+    feature_names: tuple[str, ...] | None
+    training: _Training
+    history: tuple[Epoch, ...]
+    numbers: dict[str, Any]
+    labeling: tuple[_Fold, ...] | None
+
+    def __post_init__(self) -> None:
+        shape, names, numbers = self.input_shape, self.feature_names, self.numbers
+        _require(min(shape, default=0) > 0, "input_shape", "one size above 0 or more", shape)
+        n_features = shape[0] if len(shape) == 1 else None
+        for found in (self.n_features_in, numbers.get("n_features_in_")):
+            _require(found in (None, n_features), "n_features_in", f"that of rows of shape {shape}", found)
+        _require(not names or len(names) == n_features, "feature_names", f"{n_features} names", names)
+        for name, value in numbers.items():
+            known = name.isidentifier() and name.endswith("_") and not name.startswith("_")
+            _require(known and name not in _WRITTEN_APART, "numbers", "numbers of a fitted model, ending with _", name)
+            _require(isinstance(value, float | int | None), f"numbers.{name}", "a number or null", value)
+        build(float, numbers.get("threshold_"), "threshold_")
+        _require_best_epoch(numbers.get("best_epoch_"), self.history)
+        for name in ("prior_", "label_freq_"):
+            share = build(float | None, numbers.get(name), name)
+            _require(share is None or 0 <= share <= 1, name, "between 0 and 1", share)
+        for fold in self.labeling or ():
+            agrees = names is None or fold.feature_names in (None, names)
+            _require(agrees, "feature_names of a labeling model", "those of its ranker", fold.feature_names)
+        _require(self.labeling is None or len(self.labeling) > 0, "labeling", "one network or more", self.labeling)
+
+
+def _require(holds: bool, what: str, wanted: str, found: Any) -> None:
+    if not holds:
+        raise ValueError(f"{what} must be {wanted}, but it is {short(found)}")
+
+
+def _require_best_epoch(best: Any, history: tuple[Epoch, ...]) -> None:
+    # Methods that train no network of their own have no history, and 0.
+    inside = type(best) is int and 0 <= best < max(1, len(history))
+    _require(inside, "best_epoch", f"one of the {len(history)} epochs", best)
+
+
 def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
     """Fitted ranker from what its file holds; `network` makes the module of a file whose network was the user's own."""
-    _require_entries(model.header, path)
-    if model.header["custom_network"]:
+    try:
+        header: _Header = build(_Header, model.header, "the header")
+    except ValueError as error:
+        raise _disagreement(path, kind, error) from None
+    if header.custom_network:
         if network is None:
             raise ModelFileError(
                 f"{path} holds the weights of a network that was passed as a callable, and a model file holds no code. "
                 "Pass the same callable: unskew.load(path, network=...)."
             )
-        empty_network(network, tuple(model.header["input_shape"]))  # what goes wrong here is not the file's fault
+        _require_room(network, header.input_shape, model, path)
+        empty_network(network, header.input_shape)  # what goes wrong here is not the file's fault
     elif network is not None:
         raise ValueError(f"{path} says itself what its network is, one of {', '.join(NETWORKS)}: leave out network=.")
     try:
-        ranker = _ranker_from(model, kind, network)
+        ranker = _ranker_from(header, model.arrays, kind, network)
         _require_working(ranker)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
-        raise ModelFileError(
-            f"{path} must describe a model of the method {kind.name!r} as this version of unskew writes it, but it "
-            f"does not ({type(error).__name__}: {error}). Save the model again."
-        ) from error
+        raise _disagreement(path, kind, error) from error
     return ranker
 
 
-_ENTRIES: dict[str, tuple[type, ...]] = {
-    "parameters": (dict,),
-    "custom_network": (bool,),
-    "input_shape": (list,),
-    "n_features_in": (int, type(None)),
-    "feature_names": (list, type(None)),
-    "training": (dict,),
-    "history": (list,),
-    "numbers": (dict,),
-    "labeling": (list, type(None)),
-}
+def _disagreement(path: Path, kind: type["Ranker"], error: Exception) -> ModelFileError:
+    found = f"{'' if isinstance(error, ValueError) else f'{type(error).__name__}: '}{error}".rstrip(".")
+    return ModelFileError(
+        f"{path} must hold a model of the method {kind.name!r} whose parts agree with each other, but they do not: "
+        f"{found}. Save the model again, or load it with the version of unskew that wrote it."
+    )
 
 
-def _require_entries(header: dict[str, Any], path: Path) -> None:
-    """Refuse a header in which something is missing or of another kind."""
-    for name, kinds in _ENTRIES.items():
-        if name not in header or not isinstance(header[name], kinds):
-            words = " or ".join(kind.__name__ for kind in kinds)
-            raise ModelFileError(
-                f"the header of {path} must have an entry {name!r}, a {words}, but "
-                f"{'it is ' + repr(header[name])[:80] if name in header else 'there is none'}. Save the model again."
-            )
-    if not (header["input_shape"] and all(type(size) is int and size > 0 for size in header["input_shape"])):
-        raise ModelFileError(f"the sizes of a row in {path} must be above 0, but they are {header['input_shape']}.")
-    n_features, names = header["n_features_in"], header["feature_names"]
-    if n_features not in (None, header["input_shape"][0]):
-        raise ModelFileError(f"{path} must have {header['input_shape'][0]} features, but it says {n_features}.")
-    if names and not (len(names) == n_features and all(isinstance(name, str) for name in names)):
-        raise ModelFileError(f"{path} must name its {n_features} features, but the names are {names!r:.80}.")
+def _require_room(network: Callable[..., nn.Module], shape: tuple[int, ...], model: ModelFile, path: Path) -> None:
+    """Refuse rows so large that the user's network for them would be larger than the file, before it is built."""
+    try:
+        with torch.device("meta"):
+            state = empty_network(network, shape).state_dict()
+    except (RuntimeError, TypeError):  # one that computes with its weights cannot be built without them
+        return
+    needed, found = (sum(each.nbytes for each in arrays.values()) for arrays in (state, model.arrays))
+    if needed > found:
+        raise ModelFileError(
+            f"the weights in the file must be those of the network {network!r}, which has {needed:,} bytes of them for "
+            f"rows of shape {shape}, but {path} holds {found:,}. Pass the callable that the model was fitted with."
+        )
 
 
 def _require_working(ranker: "Ranker") -> None:
     """Refuse a model that cannot score: it scores a row of zeros."""
     row = as_rows(np.zeros((1, *ranker.input_shape_), dtype=np.float32))
-    with np.errstate(invalid="ignore"):  # told below, where it is an error
+    with np.errstate(invalid="ignore"):  # an error below
         found = {"score of a row of zeros": float(ranker._score(row)[0])}
         if hasattr(ranker, "labeling_"):
             prob = estimate_at(ranker.labeling_, row, None, ranker.scenario, ranker.training_summary_["alpha"])
             found["its labeling probability"] = float(prob[0])
-    if callable(ranker.network):
-        # One that standardizes each row divides zero by zero here, and is a good network for rows that vary.
-        _require_finite_weights(ranker)
-        found = {}
-    found["threshold"] = float(ranker.threshold_)
-    if not np.isfinite(list(found.values())).all():
+    # A user's network that standardizes each row divides zero by zero here, and is good for rows that vary.
+    if not callable(ranker.network) and not np.isfinite(list(found.values())).all():
         raise ValueError(f"all of this must be finite: {found}")
 
 
-def _require_finite_weights(ranker: "Ranker") -> None:
-    """Refuse weights that are no numbers; buffers may hold any (a mask of minus infinity, for one)."""
-    networks = [each for each in vars(ranker).values() if isinstance(each, nn.Module)]
-    networks += [fold.network for fold in _folds(getattr(ranker, "labeling_", None))]
-    for network in networks:
-        for name, weight in network.named_parameters():
-            if not torch.isfinite(weight).all():
-                raise ValueError(f"the weights of its network must be finite, but some of {name!r} are not")
-
-
 def _folds(labeling: Any) -> tuple[Any, ...]:
-    """The labeling models of all folds, or the one that there is; none without a labeling model."""
-    if labeling is None:
-        return ()
+    """The labeling models of all folds, or the one that there is."""
     return labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
 
 
@@ -167,34 +230,38 @@ def _device_here(device: Any) -> str:
     return str(device)
 
 
-def _ranker_from(model: ModelFile, kind: type["Ranker"], network: Callable[..., nn.Module] | None) -> "Ranker":
-    header = model.header
+def _ranker_from(
+    header: _Header, arrays: dict[str, np.ndarray], kind: type["Ranker"], network: Callable[..., nn.Module] | None
+) -> "Ranker":
     # JSON knows no tuples; parameters that are sequences are tuples by default.
     parameters: dict[str, Any]
-    parameters = {name: tuple(each) if isinstance(each, list) else each for name, each in header["parameters"].items()}
+    parameters = {name: tuple(each) if isinstance(each, list) else each for name, each in header.parameters.items()}
     if network is not None:
         parameters["network"] = network
-    parameters["device"] = _device_here(parameters.get("device", "cpu"))
+    if isinstance(parameters.get("device"), str):
+        parameters["device"] = _device_here(parameters["device"])
     ranker = kind(**parameters)
     ranker.check_parameters()
-    for name, value in header["numbers"].items():
-        if not name.endswith("_") or name.startswith("_") or not isinstance(value, float | int | None):
-            raise ModelFileError(f"numbers of a fitted model end with _, but the file has {name} = {value!r}.")
+    for name, value in header.numbers.items():
         setattr(ranker, name, float("nan") if value is None else value)
-    ranker.input_shape_ = tuple(header["input_shape"])
-    if header["n_features_in"] is not None:
-        ranker.n_features_in_ = header["n_features_in"]
-    if header["feature_names"]:
-        ranker.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    ranker.input_shape_ = header.input_shape
+    if header.n_features_in is not None:
+        ranker.n_features_in_ = header.n_features_in
+    if header.feature_names:
+        ranker.feature_names_in_ = np.array(header.feature_names, dtype=object)
     ranker.classes_ = np.array([0, 1])
-    ranker.training_summary_ = header["training"]
-    ranker.history_ = [Epoch(*row) for row in header["history"]]
-    for network_name in _network_names(model.arrays):
-        module = _network_from(model.arrays, network_name, ranker.network, ranker.input_shape_, ranker.device)
-        setattr(ranker, f"{network_name}_", module)
-    labeling = _labeling_from(header["labeling"], model.arrays, ranker)
-    if labeling is not None:
-        ranker.labeling_ = labeling
+    ranker.training_summary_ = dict(vars(header.training))
+    ranker.history_ = list(header.history)
+    own, of_labeling = _network_names(arrays)
+    for name in own:
+        if hasattr(ranker, f"{name}_"):
+            raise ValueError(f"arrays must be those of networks, but some are called {name!r}")
+        setattr(ranker, f"{name}_", _network_from(arrays, name, ranker.network, ranker.input_shape_, ranker.device))
+    described = {f"labeling{number}" for number in range(len(header.labeling or ()))}
+    _require(of_labeling == described, "networks of the labeling model", short(sorted(described)), sorted(of_labeling))
+    if header.labeling is not None:
+        folds = tuple(_labeling_network(fold, arrays, number, ranker) for number, fold in enumerate(header.labeling))
+        ranker.labeling_ = folds[0] if len(folds) == 1 else CrossFittedLabeling(folds)
     return ranker
 
 
@@ -216,10 +283,7 @@ def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
 
 def _number(value: "float | np.number[Any]") -> Any:
     """JSON has no NaN; a frequency that is not known is null."""
-    if np.isnan(value):
-        return None
-    plain: Any = value.item() if isinstance(value, np.number) else value
-    return plain
+    return None if np.isnan(value) else value.item() if isinstance(value, np.number) else value
 
 
 def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
@@ -229,10 +293,11 @@ def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
     }
 
 
-def _network_names(arrays: dict[str, np.ndarray]) -> set[str]:
-    """Names of the ranker's own networks; those of its labeling model are numbered."""
-    names = {name.split(".", 1)[0] for name in arrays}
-    return {name for name in names if not name.startswith("labeling")}
+def _network_names(arrays: dict[str, np.ndarray]) -> tuple[set[str], set[str]]:
+    """Names of the ranker's own networks, and of those of its labeling model, which are numbered."""
+    names = {name.partition(".")[0] for name in arrays}
+    of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
+    return names - of_labeling, of_labeling
 
 
 def _network_from(
@@ -240,29 +305,32 @@ def _network_from(
 ) -> nn.Module:
     start = len(prefix) + 1
     state = {name[start:]: torch.from_numpy(value) for name, value in arrays.items() if name.startswith(f"{prefix}.")}
-    if callable(choice):
-        network = empty_network(choice, shape)
-        _require_fitting(network, state, choice)
-        network.load_state_dict(state)
-        return network.to(device).eval()
-    with torch.device("meta"):  # sizes that the file claims take no memory before they are those of its arrays
+    own = not callable(choice)
+    # What the file claims takes no memory before it is the size of its arrays; then these are the weights, not copied.
+    with torch.device("meta") if own else nullcontext():
         network = empty_network(choice, shape)
     _require_fitting(network, state, choice)
-    network.load_state_dict(state, assign=True)
+    network.load_state_dict(state, assign=own)
     for layer in network.modules():
-        if isinstance(layer, Perceptron):
+        if own and isinstance(layer, Perceptron):
             layer.hold_fixed()  # its weights are other ones now
     return network.to(device).eval()
 
 
 def _require_fitting(network: nn.Module, state: dict[str, torch.Tensor], choice: NetworkChoice) -> None:
-    wanted = {name: tuple(value.shape) for name, value in network.state_dict().items()}
-    found = {name: tuple(value.shape) for name, value in state.items()}
+    wanted, found = (
+        {name: f"{tuple(value.shape)} of {value.dtype}" for name, value in each.items()}
+        for each in (network.state_dict(), state)
+    )
     if wanted != found:
-        raise ModelFileError(
-            f"the weights in the file must be those of the network {choice!r}, of shapes {wanted}, but theirs are "
-            f"{found}. Pass the callable that the model was fitted with, if it was one."
+        raise ValueError(
+            f"the weights in the file must be those of the network {choice!r}, {short(wanted)}, but they are "
+            f"{short(found)}. Pass the callable that the model was fitted with, if it was one"
         )
+    for name, _ in network.named_parameters():  # buffers may hold any number (a mask of minus infinity, for one)
+        # The ends are not finite if any weight is not, and finding them takes no memory.
+        if state[name].numel() and not all(end.isfinite() for end in state[name].aminmax()):
+            raise ValueError(f"the weights of its network must be finite, but some of {name!r} are not")
 
 
 def _labeling_header(
@@ -311,30 +379,16 @@ def _what_no_file_keeps(folds: tuple[Any, ...], ranker: "Ranker") -> str:
     return ""
 
 
-def _labeling_from(described: list[dict[str, Any]] | None, arrays: dict[str, np.ndarray], ranker: "Ranker") -> Any:
-    if described is None:
-        return None
-    if not described:
-        raise ValueError("a labeling model has one network or more, but the file describes none")
-    folds = tuple(_labeling_network(fold, arrays, number, ranker) for number, fold in enumerate(described))
-    return folds[0] if len(folds) == 1 else CrossFittedLabeling(folds)
-
-
-def _labeling_network(
-    fold: dict[str, Any], arrays: dict[str, np.ndarray], number: int, ranker: "Ranker"
-) -> LabelingNetwork:
-    kind = ranker.network if fold["network"] is None else fold["network"]
-    # Older files have neither shape nor names.
-    shape = tuple(fold.get("input_shape", ranker.input_shape_))
-    if math.prod(shape) != math.prod(ranker.input_shape_):
-        raise ValueError(f"a labeling model takes the rows of its ranker, {ranker.input_shape_}, but its are {shape}")
-    return LabelingNetwork(
-        _network_from(arrays, f"labeling{number}", kind, shape, ranker.device),
-        kind,
+def _labeling_network(fold: _Fold, arrays: dict[str, np.ndarray], number: int, ranker: "Ranker") -> LabelingNetwork:
+    kind = ranker.network if fold.network is None else fold.network
+    shape = fold.input_shape or ranker.input_shape_
+    _require(
+        math.prod(shape) == math.prod(ranker.input_shape_) and min(shape) > 0,
+        "the shape of a row of the labeling model",
+        f"of the size of its ranker's, {ranker.input_shape_}",
         shape,
-        ranker.device,
-        [Epoch(*row) for row in fold["history"]],
-        fold["best_epoch"],
-        fold["alpha"],
-        tuple(fold["feature_names"]) if fold.get("feature_names") else None,
+    )
+    network = _network_from(arrays, f"labeling{number}", kind, shape, ranker.device)
+    return LabelingNetwork(
+        network, kind, shape, ranker.device, list(fold.history), fold.best_epoch, fold.alpha, fold.feature_names
     )
