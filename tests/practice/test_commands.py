@@ -424,12 +424,14 @@ def test_score_does_without_the_evidence_that_the_report_needs(fitted, tmp_path)
     model = TableModel.load(tmp_path / "crafted.unskew")
     frame = toy_frame()
     np.testing.assert_array_equal(model.score(frame), TableModel.load(folder / "model.unskew").score(frame))
-    told = r"crafted.unskew: what the file says of its report must be .*tpr\[0\] must be a finite number"
+    told = r"crafted.unskew must describe its report as .*tpr\[0\] must be a finite number"
     with pytest.raises(ModelFileError, match=told):
         _ = model.evidence
     read.header["notes"]["evidence"] = "some"
     modelfile.write_model_file(tmp_path / "crafted.unskew", read)
-    with pytest.raises(ModelFileError, match="says of its table must be .*notes.evidence must be an object, but it is"):
+    with pytest.raises(
+        ModelFileError, match="must describe its table as .*notes.evidence must be an object, but it is"
+    ):
         TableModel.load(tmp_path / "crafted.unskew")
 
 
@@ -447,5 +449,5 @@ def test_notes_that_do_not_agree_are_refused(part, key, value, told, fitted, tmp
     read = modelfile.read_model_file(folder / "model.unskew")
     read.header["notes"][part][key] = value
     modelfile.write_model_file(tmp_path / "crafted.unskew", read)
-    with pytest.raises(ModelFileError, match=rf"crafted.unskew: what the file says of its table .*{told}.* Fit again"):
+    with pytest.raises(ModelFileError, match=rf"crafted.unskew must describe its table as .*{told}.* Fit again"):
         TableModel.load(tmp_path / "crafted.unskew")

@@ -132,7 +132,7 @@ def test_a_model_file_with_the_columns_written_twice_is_read(folder):
 def test_a_model_file_that_contradicts_itself_is_refused(folder, change, message):
     fit(folder)
     path = rewritten(folder, change)
-    with pytest.raises(ModelFileError, match=f"old.unskew: what the file says of its table .*{message}.*Fit again"):
+    with pytest.raises(ModelFileError, match=f"old.unskew must describe its table as .*{message}.*Fit again"):
         TableModel.load(path)
 
 

@@ -116,7 +116,7 @@ def _build_plain(kind: Any, value: Any, place: str) -> Any:
 
 def _expect_one_of(choices: tuple[Any, ...], value: Any, place: str) -> Any:
     if value not in choices:
-        raise ValueError(f"{place} must be one of {', '.join(map(repr, choices))}, but it is {value!r:.60}.")
+        raise ValueError(f"{place} must be one of {', '.join(map(repr, choices))}, but it is {short(value)}.")
     return value
 
 

@@ -120,14 +120,11 @@ class TableModel:
         return cls(ranker, schema, read.source, read.evidence, versions, Path(path))
 
 
-@dataclass(frozen=True)
-class _Notes:
-    """What a model file holds beside the ranker."""
-
-    schema: dict[str, Any]
-    source: Source
-    evidence: dict[str, Any] | None
-    encoder: dict[str, Any] | None = None
+def _wrong_part(path: str | os.PathLike[str] | None, part: str, error: ValueError) -> ModelFileError:
+    return ModelFileError(
+        f"{path} must describe its {part} as this version of unskew does, but it does not: {str(error).rstrip('.')}. "
+        "Fit again."
+    )
 
 
 @dataclass(frozen=True)
@@ -137,19 +134,22 @@ class _Encoder:
     schema: Schema
 
 
+@dataclass(frozen=True)
+class _Notes:
+    """What a model file holds beside the ranker; the evidence is not looked into before it is wanted."""
+
+    schema: dict[str, Any]
+    source: Source
+    evidence: dict[str, Any] | None
+    encoder: _Encoder | None = None
+
+
 def _schema(notes: _Notes, ranker: Ranker) -> Schema:
     """Columns of the table, which must give as many features as the ranker takes."""
     schema = Schema.from_json(notes.schema)
-    if notes.encoder is not None and build(_Encoder, notes.encoder, "encoder").schema != schema:
-        raise ValueError("its two records of the columns, schema and encoder, must agree, but they do not.")
-    takes, given = (getattr(ranker, "n_features_in_", None), ranker.input_shape_), len(schema.feature_names)
-    if takes != (given, (given,)):
-        raise ValueError(f"the model must take one input per feature, {given}, but it takes {takes[0]} {takes[1]}.")
+    if notes.encoder is not None and notes.encoder.schema != schema:
+        raise ValueError("its two records of the columns, schema and encoder, must agree, but they do not")
+    given = len(schema.feature_names)
+    if ranker.input_shape_ != (given,):
+        raise ValueError(f"the model must take one input per feature, {given}, but it takes {ranker.input_shape_}")
     return schema
-
-
-def _wrong_part(path: str | os.PathLike[str] | None, part: str, error: ValueError) -> ModelFileError:
-    return ModelFileError(
-        f"{path}: what the file says of its {part} must be as this version of unskew writes it, but it is not: {error} "
-        "Fit again."
-    )
