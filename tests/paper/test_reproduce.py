@@ -62,8 +62,8 @@ def test_what_other_plans_have_done_counts_as_done(tmp_path):
 
 def test_the_help_says_what_epochs_and_imports_do():
     text = " ".join(re.sub("[│╭╮╰╯─]", " ", CliRunner().invoke(app, ["reproduce", "--help"]).output).split())
-    assert "below 30 the classifier that gives the confidence gets no more either" in text
-    assert "Without --method its methods are run after those of the plan" in text
+    assert "below 30, also for the classifier that provides the confidence" in text
+    assert "Without --method, its methods run after those of the plan" in text
 
 
 @pytest.mark.parametrize("name", [name for name in PLANS if name != "table-human"])
