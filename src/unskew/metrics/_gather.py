@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from unskew.errors import NoEstimateWarning
 from unskew.metrics import SarAUC, SarCurves, sar_auc, sar_curves
 from unskew.metrics.diagnostics import Shift, Unit, diagnose, over_representation
-from unskew.metrics.evidence import (
+from unskew.metrics.evidence_records import (
     SHARES,
     Estimate,
     Evidence,

@@ -1,0 +1,201 @@
+"""All that a report shows of a model, as one record that can be kept as JSON inside the model file."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from unskew._support.json_records import build
+from unskew.metrics.diagnostics import Finding, Shift
+
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+"""Shares of flagged rows that a threshold table has."""
+
+LEAST_FLAGGED = 10
+"""Rows that a threshold has to flag to be shown."""
+
+Number = float | None
+"""None where a number is unknown or infinite, which JSON cannot hold."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is estimated of the ranking and of the data, without negatives.
+
+    Attributes
+    ----------
+    auc, low, high : float or None
+        AUC with its interval; None where nothing can be told.
+    level : float
+        Nominal coverage of the intervals.
+    prior, prior_low, prior_high : float or None
+        Share of positives. The interval counts chance in the sample, not errors of the labeling probability. Where the
+        user gave the share, it is without interval.
+    label_freq : float or None
+        Share of the positives that is labeled; None in the two-sample scenario.
+    effective_labeled : float
+        Equally weighted labels that the weighted ones are worth.
+    weighted_prior : float or None
+        What the weights say of the share of positives, where the user gave it.
+    """
+
+    auc: Number
+    low: Number
+    high: Number
+    level: float
+    prior: Number
+    prior_low: Number
+    prior_high: Number
+    label_freq: Number
+    effective_labeled: float
+    weighted_prior: Number = None
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """ROC and precision-recall curves, one entry per threshold, from nothing flagged to everything.
+
+    Attributes
+    ----------
+    flagged : tuple of float
+        Share of all rows that is flagged.
+    tpr, fpr, precision : tuples of float
+        Recall (true positive rate), false positive rate, share of positives among the flagged.
+    threshold : tuple of float or None
+        Score of the fitted model from which on a row is flagged; None where it is not known.
+    """
+
+    flagged: tuple[float, ...]
+    tpr: tuple[float, ...]
+    fpr: tuple[float, ...]
+    precision: tuple[float, ...]
+    threshold: tuple[Number, ...]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts between edges, of which there is one more."""
+
+    counts: tuple[int, ...]
+    edges: tuple[float, ...]
+
+
+class Risk(NamedTuple):
+    """Risks of one epoch."""
+
+    epoch: int
+    train_risk: Number
+    validation_risk: Number
+
+
+@dataclass(frozen=True)
+class TrainingHistory:
+    """How the training of a network went, and which epoch was kept."""
+
+    history: tuple[Risk, ...]
+    best_epoch: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a report shows, computed once.
+
+    Attributes
+    ----------
+    estimate : Estimate
+    n_rows, n_labeled : int
+    n_ranked : int
+        Rows that stand for everything: all, or in the two-sample scenario the unlabeled. Shares are of these.
+    scenario : str
+    clip : float
+    curve : ThresholdCurve or None
+        At most 200 thresholds; None where the estimated share of positives is impossible.
+    weights : tuple of float
+        Of the labeled rows, ascending, at most 2000 evenly spread ones.
+    confidence, labeling_prob : Histogram
+        Over the labeled rows.
+    shifts : tuple of Shift
+        What the labels over-represent, largest first.
+    findings : tuple of Finding
+    score_training, labeling_training : TrainingHistory or None
+        None where no network was trained.
+    own_share : float or None
+        Share of these rows that the model itself flags, by its own threshold; None where no model was given.
+    """
+
+    estimate: Estimate
+    n_rows: int
+    n_labeled: int
+    n_ranked: int
+    scenario: str
+    clip: float
+    curve: ThresholdCurve | None
+    weights: tuple[float, ...]
+    confidence: Histogram
+    labeling_prob: Histogram
+    shifts: tuple[Shift, ...]
+    findings: tuple[Finding, ...]
+    score_training: TrainingHistory | None
+    labeling_training: TrainingHistory | None
+    own_share: Number = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as what JSON can hold: no tuple, no NaN, no infinity."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """The record that `to_json` wrote; ValueError if it is anything else."""
+        built: Self = build(cls, content, "evidence")
+        return built
+
+
+class ThresholdRow(NamedTuple):
+    """What flagging a share of all rows gives."""
+
+    flagged: float
+    precision: float
+    recall: float
+    fpr: float
+
+
+def first_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
+    """Place of the first threshold worth showing: precision among a handful of rows is chance alone."""
+    enough = [place for place, each in enumerate(curve.flagged) if each * evidence.n_ranked >= LEAST_FLAGGED]
+    return enough[0] if len(enough) > len(curve.flagged) / 2 else 1
+
+
+def threshold_table(evidence: Evidence, shares: Sequence[float] = SHARES) -> list[ThresholdRow]:
+    """Precision and recall where about these shares of all rows are flagged; empty where there is no curve.
+
+    Rows with equal scores are flagged together, so that a share is the nearest one that can be; and none is below the
+    first cut worth showing.
+    """
+    curve = evidence.curve
+    if curve is None:
+        return []
+    first = first_cut(evidence, curve)
+    flagged = np.array(curve.flagged[first:])
+    places = dict.fromkeys(first + int(np.argmin(np.abs(flagged - share))) for share in shares)
+    return [
+        ThresholdRow(curve.flagged[place], curve.precision[place], curve.tpr[place], curve.fpr[place])
+        for place in places
+    ]
+
+
+def number(value: Any) -> Number:
+    """A float, or None for what JSON cannot hold."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
