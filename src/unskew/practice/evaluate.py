@@ -92,7 +92,7 @@ def evaluate_file(
     estimate = None
     if values is not None:
         prob = _labeling_prob(model, X, y, path)
-        with told_once({NoEstimateWarning: f"no AUC can be told: {NO_NEGATIVES}."}):
+        with told_once({NoEstimateWarning: f"no AUC can be estimated: {NO_NEGATIVES}."}):
             estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
     true = None if known is None else float(auc(known, score))
     covered = None
