@@ -205,7 +205,7 @@ def test_every_file_of_a_folder_must_have_the_features_as_numbers(columns, tmp_p
 
 def test_two_columns_of_one_name(tmp_path):
     pq.write_table(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]), tmp_path / "x.parquet")
-    with pytest.raises(ValueError, match=r"columns must have names of their own, but .*x.parquet has 2 called 'a'"):
+    with pytest.raises(ValueError, match=r"columns must have different names, but .*x.parquet has 2 called 'a'"):
         ParquetRows(tmp_path)
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from unskew.tables import TableError, read_confidence, read_labels, read_truth, require_both_kinds
+from unskew.errors import TableError
+from unskew.tables import read_confidence, read_labels, read_truth, require_both_kinds
 
 SPELLINGS = [
     ["1", "0"],
@@ -56,11 +57,6 @@ def test_nested_labels_are_told():
         read_labels(pl.DataFrame({"known": [[1], [0]]}), "known")
 
 
-def test_rows_of_a_batch_are_counted_from_the_start_of_the_file():
-    with pytest.raises(TableError, match="at row 1,002"):
-        read_labels(pl.DataFrame({"known": ["1", "x"]}), "known", first_row=1001)
-
-
 def test_a_column_that_is_not_there_is_told_with_the_nearest():
     frame = pl.DataFrame({"label": ["1"], "b": ["2"]})
     message = (
@@ -101,7 +97,7 @@ def test_confidence_is_read_on_labeled_rows_alone(dtype):
         ("1.5", r'must lie in \[0, 1\] on every labeled row, but 1 of 2 does not \(first: "1.5" at row 3\)'),
         ("-0.1", r'must lie in \[0, 1\] on every labeled row, but 1 of 2 does not \(first: "-0.1" at row 3\)'),
         ("inf", r"must lie in \[0, 1\]"),
-        ("high", r'must be a number on every labeled row, but 1 of 2 is none \(first: "high" at row 3\)'),
+        ("high", r'must be a number on every labeled row, but 1 of 2 is not \(first: "high" at row 3\)'),
         ("0,5", r"must be a number .* decimal comma or a unit: write them as 0.95"),
         ("", r"must have a value on every labeled row, but 1 of 2 has none \(first: nothing at row 3\)"),
         ("NaN", r"must have a value"),

@@ -12,7 +12,8 @@ import pytest
 
 from parquet_files import run, write
 from unskew.data.parquet import ParquetRows
-from unskew.tables import TableError, infer_features, open_table, read_batches, read_table
+from unskew.errors import TableError
+from unskew.tables import infer_features, open_table, read_batches, read_table
 
 DAY, MOMENT = datetime.date(2024, 1, 31), datetime.datetime(2024, 1, 31, 12)
 ODD = {
@@ -130,7 +131,8 @@ def test_a_damaged_file_never_ends_the_process(tmp_path):
         (tmp_path / f"{number}.parquet").write_bytes(content)
     script = """if True:
         import sys, json, pathlib
-        from unskew.tables import TableError, infer_features, read_table
+        from unskew.errors import TableError
+        from unskew.tables import infer_features, read_table
 
         results = []
         for path in sorted(pathlib.Path(sys.argv[1]).glob("*.parquet")):

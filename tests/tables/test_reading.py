@@ -19,7 +19,8 @@ import unskew.tables._csv
 import unskew.tables._text_blocks
 import unskew.tables.reading
 from odd_tables import damaged, odd_table
-from unskew.tables import TableError, infer_features, open_table, read_batches, read_table
+from unskew.errors import TableError
+from unskew.tables import infer_features, open_table, read_batches, read_table
 
 LARGE = 2**32 - 1
 
@@ -262,7 +263,8 @@ def test_a_table_beyond_a_limit_of_memory_does_not_end_the_process(tmp_path):
     path = put(tmp_path, gzip.compress(b"a,b,c,d\n" + b"1,2,3,4\n" * 4_000_000), "data.csv.gz")
     script = """
         import resource, sys
-        from unskew.tables import TableError, read_batches, read_table
+        from unskew.errors import TableError
+        from unskew.tables import read_batches, read_table
 
         def peak():
             return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import unskew.tables._values
 import unskew.tables.inference
 from odd_tables import odd_table
+from unskew.errors import TableError
 from unskew.tables import (
     Schema,
-    TableError,
     Tally,
     infer_features,
     read_batches,

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odd_tables import odd_table
-from unskew.tables import TableError, TableWriter, check_types, read_table
+from unskew.errors import TableError
+from unskew.tables import TableWriter, check_types, read_table
 
 ENDINGS = [".csv", ".csv.gz", ".tsv", ".parquet", ".pq"]
 

@@ -1,9 +1,9 @@
 """Tables larger than memory: rows of Parquet files, read by row groups within a budget of memory.
 
-`ParquetRows` takes the place of X in `fit` and `decision_function`. What a training asks for again and again (labeled
-and held-out rows) stays in memory; the rest is streamed. Row groups are read in *windows* of several at once. An epoch
-draws the row groups in random order and shuffles rows within a window, which is the shuffle that a bounded buffer can
-give; a scoring pass walks them as they lie. While one window is in use, the next is read in the background.
+`ParquetRows` takes the place of X in `fit` and `decision_function`. Rows that training needs again and again (labeled
+and held-out ones) stay in memory; the rest is streamed. Row groups are read in *windows* of several at once. An epoch
+takes the row groups in random order and shuffles rows within a window, which is as much as a bounded buffer can
+shuffle; scoring takes them in the order of the file. While one window is in use, the next is read in the background.
 """
 
 import math
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     import torch
 
 WINDOWS_IN_MEMORY = 3
-"""The one in use, the last one (a batch may reach into both), and the next one, on its way."""
+"""The one in use, the one before (a batch may need both), and the next one, which is being read."""
 
 
 class ParquetRows(Rows):
     """Rows of a Parquet file, or of all Parquet files in a folder in the order of their names.
 
-    Several threads may use it at once. They take turns and get the right rows, but slowly, because each undoes what the
-    others have prepared. The files must stay as they are for as long as it is in use.
+    Several threads may use it at once. They take turns and get the right rows, but slowly, because each discards the
+    windows that the others have read. The files must not change while it is in use.
 
     Parameters
     ----------
     path : path
-        File or folder. Of a folder the files ``*.parquet`` are read, but none whose name begins with ``.`` or ``_``.
+        File, or folder whose files ``*.parquet`` are read, except those whose names begin with ``.`` or ``_``.
     columns : sequence of str, optional
         Feature columns, numbers or booleans; all of these in the first file if left out. Leave out the label and the
         confidence.
     memory : int or whole float, default=256 MiB
         Bytes for rows in memory, in float32. Kept rows may take a quarter of it, windows share the rest. The row group
-        that is just being read comes on top.
+        that is being read needs memory in addition.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class ParquetRows(Rows):
         """
         for file in self._files:
             require_column(name, file)
-        # Files without rows have no say in the type: theirs is often none at all.
+        # Files without rows do not decide the type: theirs is often null.
         return np.concatenate([column_values(file, name) for file in self._files if file.metadata.num_rows])
 
     def keep(self, rows: np.ndarray) -> None:
@@ -108,7 +108,7 @@ class ParquetRows(Rows):
             self._kept_rows, self._kept = rows, kept
 
     def walk(self) -> None:
-        """Get ready to hand out rows in the order in which they lie."""
+        """Get ready to hand out rows in the order of the file."""
         with self._turn:
             self._arrange(np.arange(len(self._groups)))
 
@@ -121,7 +121,7 @@ class ParquetRows(Rows):
             self._arrange(torch.randperm(len(self._groups), generator=generator).numpy())
             window, n_windows = self._window_of.astype(np.int32)[group], len(self._members)
         order, start = torch.empty(len(rows), dtype=torch.int64), 0
-        for number in range(n_windows):  # one at a time: a sort of all rows would need more memory than they
+        for number in range(n_windows):  # one at a time: sorting all rows would take more memory than they do
             inside = torch.from_numpy(np.flatnonzero(window == number))
             shuffled = inside[torch.randperm(len(inside), generator=generator)]
             order[start : start + len(inside)] = shuffled

@@ -19,7 +19,7 @@ BUFFER = 1 << 20
 
 @dataclass(frozen=True)
 class File:
-    """A Parquet file, open only while it is read: a folder may hold more than a process may have open."""
+    """A Parquet file, open only while it is read: a folder may hold more files than a process may have open."""
 
     path: Path
     metadata: Any
@@ -148,7 +148,7 @@ def require_column(name: str, file: File) -> None:
     if name not in known:
         raise ValueError(f"{path} has no column {name!r}, only {', '.join(known)}.{closest_name(name, known)}")
     if known.count(name) > 1:
-        raise ValueError(f"columns must have names of their own, but {path} has {known.count(name)} called {name!r}.")
+        raise ValueError(f"columns must have different names, but {path} has {known.count(name)} called {name!r}.")
 
 
 def _require_number(name: str, file: File) -> None:
@@ -210,7 +210,7 @@ def _features(file: File, number: int, columns: Sequence[str]) -> np.ndarray:
             names = list(columns[start : start + COLUMNS_AT_ONCE])
             table = opened.read_row_group(number, columns=names)
             _require_length(len(table), n_rows, file, part)
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is told by row
+            with np.errstate(over="ignore", invalid="ignore"):  # `fill` names the row of what is not finite
                 for place, name in enumerate(names, start):
                     features[place] = table.column(name).to_numpy()
             del table  # before the next one is read

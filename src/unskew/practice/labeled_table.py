@@ -40,7 +40,7 @@ class LabeledTable:
     truth : int array of shape (n,), or None
         True classes, where they are known.
     notes : tuple of str
-        What a user should be told about how the file was read.
+        What a user should know about how the file was read.
     """
 
     path: Path

@@ -7,10 +7,10 @@ What a column *is* (numeric, boolean, categorical, date) is decided from all its
 Messages count rows from 1 and do not count the header. Lines of a file, where they are named, are counted from 1 with
 the header.
 
-Importing this package loads polars; nothing else of unskew does.
+Importing this package loads polars and pyarrow; importing unskew does not.
 """
 
-from unskew.errors import MissingExtra, TableError
+from unskew.errors import MissingExtra
 
 try:
     import polars  # noqa: F401
@@ -22,14 +22,12 @@ from unskew.tables._values import require_column
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.reading import open_table, read_batches, read_table, require_file
-from unskew.tables.schema import Column, LeftOut, Schema, Tally
+from unskew.tables.schema import Column, Schema, Tally
 from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
     "Column",
-    "LeftOut",
     "Schema",
-    "TableError",
     "TableWriter",
     "Tally",
     "check_ending",

@@ -1,7 +1,7 @@
 """CSV files as frames of text, in constant memory.
 
-A block of lines without quotes, all with the fields of the header, goes to polars, which is quick. Any other block goes
-through Python's csv module, which knows at which line something is wrong. Both give the same frames.
+A block of lines without quotes, each with as many fields as the header, goes to polars, which is quick. Any other block
+goes through Python's csv module, which knows the line of an error. Both give the same frames.
 """
 
 import csv
@@ -33,7 +33,7 @@ class CsvTable:
     Attributes
     ----------
     notes : tuple of str
-        What a user should be told about how the file is read.
+        What a user should know about how the file is read.
     """
 
     text: TextFile
@@ -63,12 +63,12 @@ class CsvTable:
 
 
 def open_csv(path: Path, delimiter: str | None = None) -> CsvTable:
-    """Look through a CSV file; the delimiter is found out unless it is given.
+    """Find encoding, delimiter (unless it is given) and column names of a CSV file.
 
     Raises
     ------
     TableError
-        If the file is empty, is no text, or has no usable header.
+        If the file is empty, is not text, or has no usable header.
     """
     text = open_text(path)
     sample = next(text.blocks(), b"").decode()
@@ -92,7 +92,7 @@ def _find_delimiter(sample: str) -> str:
 
     def worth(delimiter: str) -> tuple[float, int]:
         lengths: list[int] = []
-        with _long_fields(), suppress(csv.Error):  # told by the parser, with its line
+        with _long_fields(), suppress(csv.Error):  # the parser will name the line
             for record in islice(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), LINES_LOOKED_AT):
                 lengths += [len(record)] if any(record) else []
         if not lengths or lengths[0] == 1:
@@ -143,12 +143,12 @@ def _next_record(path: Path, reader: Any, lines_before: int) -> list[str]:
         if "field limit" in str(error):
             raise TableError(
                 f"{path}: fields must be shorter than {LONGEST_LINE >> 20} MiB, but the record that starts at line "
-                f"{line} has a longer one, most likely because a quote is not closed. Mend that line, or export the "
+                f"{line} has a longer one, most likely because a quote is not closed. Fix that line, or export the "
                 "file again."
             ) from None
         raise TableError(
             f"{path}: quotes must enclose whole fields and be doubled inside them, but this does not hold in the "
-            f"record that starts at line {line} ({error}). Mend that line, or export the file again."
+            f"record that starts at line {line} ({error}). Fix that line, or export the file again."
         ) from None
     return record
 
@@ -258,7 +258,7 @@ class _Parser:
             raise TableError(
                 f"{self._table.path}: every line must have as many fields as the header, {expected}, but line {line} "
                 f"has {len(record)} (it starts with {shown(record[0])}; fields are separated by "
-                f"{DELIMITERS[self._table.delimiter]}). Mend that line; a field that holds the separator must be in "
+                f"{DELIMITERS[self._table.delimiter]}). Fix that line; a field that holds the separator must be in "
                 "double quotes."
             )
 

@@ -15,7 +15,7 @@ from unskew.errors import TableError
 BLOCK = 4 << 20
 LONGEST_LINE = 16 * BLOCK
 CONTROL_BYTES = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r"))
-NO_WINDOWS_LETTER = b"\x81\x8d\x8f\x90\x9d"
+NOT_IN_WINDOWS = b"\x81\x8d\x8f\x90\x9d"
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -28,7 +28,7 @@ class TextFile:
 
     @property
     def encoding_is_guessed(self) -> bool:
-        """Whether the encoding is one in which any file can be read."""
+        """Whether the encoding is one that can decode any file."""
         return self.encoding in ("cp1252", "latin-1")
 
     def blocks(self) -> Iterator[bytes]:
@@ -62,12 +62,12 @@ class TextFile:
 
 
 def open_text(path: Path) -> TextFile:
-    """Look through the whole file for its encoding: UTF-8, UTF-16 if it begins with its mark, else an 8-bit one.
+    """Find the encoding from the whole file: UTF-16 if it begins with its mark, UTF-8 if that fits, else an 8-bit one.
 
     Raises
     ------
     TableError
-        If it is no text, or a compressed file that is damaged.
+        If it is not text, or a compressed file that is damaged.
     """
     with naming_damage(path):
         with _open_bytes(path) as file:
@@ -77,7 +77,7 @@ def open_text(path: Path) -> TextFile:
 
 @contextmanager
 def naming_damage(path: Path) -> Iterator[None]:
-    """Name the file when its compression turns out to be damaged."""
+    """Name the file in the error if its compression is damaged."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -123,7 +123,7 @@ def _eight_bit_or_utf8(path: Path) -> str:
             )
         utf8 = utf8 and _decodes(decoder, chunk)
         control = control or len(chunk.translate(None, CONTROL_BYTES)) < len(chunk)
-        windows = windows and len(chunk.translate(None, NO_WINDOWS_LETTER)) == len(chunk)
+        windows = windows and len(chunk.translate(None, NOT_IN_WINDOWS)) == len(chunk)
     if utf8 and _decodes(decoder, b"", final=True):
         return "utf-8"
     if control:

@@ -1,7 +1,6 @@
 """Columns with a meaning of their own: labels, confidence, true classes.
 
-Rows in messages are counted from 1, the header not counted; `first_row` is the number of the frame's first row in the
-file, for frames that are a part of it.
+Messages count rows from 1, without the header.
 """
 
 import numpy as np
@@ -15,19 +14,14 @@ SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
 
 
 def read_labels(
-    frame: pl.DataFrame,
-    column: str,
-    *,
-    blank_is_unlabeled: bool = False,
-    path: StrPath | None = None,
-    first_row: int = 1,
+    frame: pl.DataFrame, column: str, *, blank_is_unlabeled: bool = False, path: StrPath | None = None
 ) -> np.ndarray:
     """Labels as int8: 1 where labeled positive, 0 where unlabeled.
 
     Parameters
     ----------
     column : str
-        Column of 1/0, true/false, yes/no, y/n or t/f, in any case, with spaces around or without.
+        Column of 1/0, true/false, yes/no, y/n or t/f, in any case, with or without spaces around.
     blank_is_unlabeled : bool
         Whether a blank field (or NA and the like) means unlabeled; else it is an error.
 
@@ -36,28 +30,14 @@ def read_labels(
     TableError
         If there is no such column, or it holds anything else.
     """
-    series = _column(frame, column, path)
-    labels, present = _read_binary(series, "label", path, first_row)
-    blank = ~present
-    if blank.any() and not blank_is_unlabeled:
-        raise TableError(
-            f"{start(path)}the label column {shown(column)} must say {SPELLINGS} in every row, but "
-            f"{rows_of(int(blank.sum()), len(series), 'is', 'are')} blank (first: row "
-            f"{first_row + int(blank.argmax()):,}). If blank means unlabeled, say so with --blank-is-unlabeled."
-        )
-    return labels
+    way_out = "" if blank_is_unlabeled else "If blank means unlabeled, add --blank-is-unlabeled."
+    return _read_binary(frame, column, "label", way_out, path)
 
 
 def require_both_kinds(
     labels: np.ndarray, column: str, *, least_unlabeled: int = 1, path: StrPath | None = None
 ) -> None:
-    """Refuse labels with fewer than two labeled rows, or with fewer unlabeled ones than so many.
-
-    Raises
-    ------
-    TableError
-        In words about the column.
-    """
+    """Refuse a label column with fewer than two labeled rows, or fewer unlabeled rows than `least_unlabeled`."""
     n_labeled = int(np.count_nonzero(labels))
     n_unlabeled = len(labels) - n_labeled
     name = f"{start(path)}the label column {shown(column)}"
@@ -76,7 +56,7 @@ def require_both_kinds(
         )
 
 
-def read_truth(frame: pl.DataFrame, column: str, *, path: StrPath | None = None, first_row: int = 1) -> np.ndarray:
+def read_truth(frame: pl.DataFrame, column: str, *, path: StrPath | None = None) -> np.ndarray:
     """True classes as int8, 1 positive and 0 negative, spelled as labels are.
 
     Raises
@@ -84,57 +64,49 @@ def read_truth(frame: pl.DataFrame, column: str, *, path: StrPath | None = None,
     TableError
         If there is no such column, a row has no class, or all rows have the same.
     """
-    series = _column(frame, column, path)
-    truth, present = _read_binary(series, "truth", path, first_row)
-    blank = ~present
-    if blank.any():
-        raise TableError(
-            f"{start(path)}the truth column {shown(column)} must tell the class of every row, but "
-            f"{rows_of(int(blank.sum()), len(series), 'is', 'are')} blank (first: row "
-            f"{first_row + int(blank.argmax()):,}). Leave out rows whose class is unknown."
-        )
+    truth = _read_binary(frame, column, "truth", "Leave out rows whose class is unknown.", path)
     if truth.min() == truth.max():
         found = "the only row is" if len(truth) == 1 else f"all {len(truth):,} rows are"
         raise TableError(
             f"{start(path)}the truth column {shown(column)} must hold both classes, but {found} {truth[0]}. An "
-            "AUC needs positives and negatives: take rows of both."
+            "AUC needs positives and negatives: add rows of the other class."
         )
     return truth
 
 
-def read_confidence(
-    frame: pl.DataFrame, column: str, labels: np.ndarray, *, path: StrPath | None = None, first_row: int = 1
-) -> np.ndarray:
+def read_confidence(frame: pl.DataFrame, column: str, labels: np.ndarray, *, path: StrPath | None = None) -> np.ndarray:
     """Confidence as float64 in [0, 1], NaN where `labels` is 0; values of unlabeled rows are not looked at.
 
     Raises
     ------
     TableError
-        If there is no such column, if on a labeled row a value is missing, no number or outside [0, 1], or all are 0.
+        If there is no such column, if on a labeled row a value is missing, not a number or outside [0, 1], or if all
+        are 0.
     """
-    series = _column(frame, column, path)
-    labeled = np.asarray(labels) == 1
+    require_column(column, frame.columns, path)
+    series, labeled = frame[column], np.asarray(labels) == 1
     name = f"{start(path)}the confidence column {shown(column)}"
     cleaned = clean(series)
     values, present = to_numbers(cleaned).to_numpy(), cleaned.is_not_null().to_numpy()
 
-    def told(bad: np.ndarray, must: str, found_is: tuple[str, str], way_out: str) -> None:
-        bad = bad & labeled
+    def require(good: np.ndarray, must: str, found_is: tuple[str, str], way_out: str) -> None:
+        bad = labeled & ~good
         if bad.any():
             first = int(bad.argmax())
-            found = "nothing" if not present[first] else shown(series[first])
+            found = shown(series[first]) if present[first] else "nothing"
             raise TableError(
                 f"{name} must {must} on every labeled row, but {int(bad.sum()):,} of {int(labeled.sum()):,} "
-                f"{found_is[int(bad.sum() > 1)]} (first: {found} at row {first_row + first:,}). {way_out}"
+                f"{found_is[int(bad.sum() > 1)]} (first: {found} at row {first + 1:,}). {way_out}"
             )
 
-    told(~present, "have a value", ("has none", "have none"), "Fill it in, or mark these rows as unlabeled.")
+    require(present, "have a value", ("has none", "have none"), "Fill it in, or mark these rows as unlabeled.")
+    numbers = ~np.isnan(values)
     map_words = "Map words to numbers in [0, 1] that keep their order (high: 0.9)."
-    if has_separators(cleaned.filter(pl.Series(labeled))):
+    if not numbers[labeled].all() and has_separators(cleaned.filter(pl.Series(labeled))):
         map_words = "They look like numbers with separators, a decimal comma or a unit: write them as 0.95."
-    told(np.isnan(values), "be a number", ("is none", "are none"), map_words)
-    told(
-        ~((values >= 0) & (values <= 1)),
+    require(numbers, "be a number", ("is not", "are not"), map_words)
+    require(
+        (values >= 0) & (values <= 1),
         "lie in [0, 1]",
         ("does not", "do not"),
         "Map another scale into [0, 1] by any strictly increasing function (percent: divide by 100); the best ranking "
@@ -148,20 +120,18 @@ def read_confidence(
     return np.where(labeled, values, np.nan)
 
 
-def _column(frame: pl.DataFrame, column: str, path: StrPath | None) -> pl.Series:
+def _read_binary(frame: pl.DataFrame, column: str, role: str, if_blank: str, path: StrPath | None) -> np.ndarray:
+    """Zeros and ones as int8; blank fields are zeros, or an error that ends with the sentence `if_blank`."""
     require_column(column, frame.columns, path)
-    return frame[column]
-
-
-def _read_binary(series: pl.Series, role: str, path: StrPath | None, first_row: int) -> tuple[np.ndarray, np.ndarray]:
-    """Zeros and ones, 0 where blank, and the mask of what is not blank."""
+    series = frame[column]
     cleaned = clean(series)
-    truth, present = to_booleans(cleaned), cleaned.is_not_null().to_numpy()
-    strange = present & truth.is_null().to_numpy()
+    truth, blank = to_booleans(cleaned), cleaned.is_null().to_numpy()
+    strange = ~blank & truth.is_null().to_numpy()
+    must = f"{start(path)}the {role} column {shown(column)} must say {SPELLINGS}"
     if strange.any():
-        found = offending(strange, series, first_row, "says something else", "say something else")
-        raise TableError(
-            f"{start(path)}the {role} column {shown(series.name)} must say {SPELLINGS}, but {found}. Write 1 and 0, or "
-            "give another column."
-        )
-    return truth.fill_null(False).to_numpy().astype(np.int8), present
+        found = offending(strange, series, 1, "says something else", "say something else")
+        raise TableError(f"{must}, but {found}. Write 1 and 0, or give another column.")
+    if if_blank and blank.any():
+        found = rows_of(int(blank.sum()), len(series), "is", "are")
+        raise TableError(f"{must} in every row, but {found} blank (first: row {int(blank.argmax()) + 1:,}). {if_blank}")
+    return truth.fill_null(False).to_numpy().astype(np.int8)

@@ -31,7 +31,7 @@ UNKNOWN_MEMORY = 8 << 30
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """A Parquet file whose column names are known; `notes` is what a user should be told about how it is read."""
+    """A Parquet file whose column names are known; `notes` says what a user should know about how it is read."""
 
     file: File
     columns: tuple[str, ...]
@@ -80,7 +80,7 @@ Table = CsvTable | ParquetTable
 
 
 def open_table(path: StrPath) -> Table:
-    """Table whose `columns` and `notes` (what a user should be told) are known; rows are not read yet.
+    """Table whose `columns` and `notes` (what a user should know) are known; rows are not read yet.
 
     The format follows the ending (.csv, .csv.gz, .tsv, .parquet, .pq), or the content where the ending says nothing.
     """
@@ -140,12 +140,12 @@ def read_table(path: StrPath | Table, columns: Sequence[str] | None = None) -> p
 
 def _most_bytes() -> int:
     """Bytes that the columns of a table may take."""
-    told = os.environ.get("UNSKEW_MAX_TABLE_BYTES")
-    if told is None:
+    allowed = os.environ.get("UNSKEW_MAX_TABLE_BYTES")
+    if allowed is None:
         return _free_memory() // 3
-    if not re.fullmatch(r"[0-9]{1,18}", told):
-        raise ValueError(f"UNSKEW_MAX_TABLE_BYTES must be a whole number of bytes, but it is {told!r}.")
-    return int(told)
+    if not re.fullmatch(r"[0-9]{1,18}", allowed):
+        raise ValueError(f"UNSKEW_MAX_TABLE_BYTES must be a whole number of bytes, but it is {allowed!r}.")
+    return int(allowed)
 
 
 def _free_memory() -> int:
