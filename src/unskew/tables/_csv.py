@@ -28,13 +28,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
 @dataclass(frozen=True)
 class CsvTable:
-    """A CSV file whose delimiter and column names are known.
-
-    Attributes
-    ----------
-    notes : tuple of str
-        What a user should know about how the file is read.
-    """
+    """A CSV file whose delimiter and column names are known; `notes` says what a user should know about it."""
 
     text: TextFile
     columns: tuple[str, ...]
@@ -63,13 +57,7 @@ class CsvTable:
 
 
 def open_csv(path: Path, delimiter: str | None = None) -> CsvTable:
-    """Find encoding, delimiter (unless it is given) and column names of a CSV file.
-
-    Raises
-    ------
-    TableError
-        If the file is empty, is not text, or has no usable header.
-    """
+    """Find encoding, delimiter (unless it is given) and column names of a CSV file."""
     text = open_text(path)
     sample = next(text.blocks(), b"").decode()
     if not sample.strip():

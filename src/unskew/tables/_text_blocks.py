@@ -62,13 +62,7 @@ class TextFile:
 
 
 def open_text(path: Path) -> TextFile:
-    """Find the encoding from the whole file: UTF-16 if it begins with its mark, UTF-8 if that fits, else an 8-bit one.
-
-    Raises
-    ------
-    TableError
-        If it is not text, or a compressed file that is damaged.
-    """
+    """Find the encoding from the whole file: UTF-16 if its mark comes first, UTF-8 if that fits, else an 8-bit one."""
     with naming_damage(path):
         with _open_bytes(path) as file:
             utf16 = file.read(2) in UTF16_MARKS
@@ -94,8 +88,7 @@ def _open_bytes(path: Path) -> BinaryIO:
 
 def _chunks(path: Path) -> Iterator[bytes]:
     with _open_bytes(path) as file:
-        while chunk := file.read(BLOCK):
-            yield chunk
+        yield from iter(lambda: file.read(BLOCK), b"")
 
 
 def _check_utf16(path: Path) -> str:

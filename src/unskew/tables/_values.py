@@ -138,13 +138,7 @@ def read_as(kind: Kind, series: pl.Series) -> pl.Series:
 
 
 def read_column(series: pl.Series, kind: Kind, *, path: StrPath | None = None, first_row: int = 1) -> pl.Series:
-    """Values of a column read by its kind, null where they are missing.
-
-    Raises
-    ------
-    TableError
-        If a value cannot be read that way, or is infinite.
-    """
+    """Values of a column read by its kind, null where they are missing; any other value is an error."""
     cleaned = clean(series)
     values = read_as(kind, cleaned)
     unread = (cleaned.is_not_null() & values.is_null()).to_numpy()

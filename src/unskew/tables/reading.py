@@ -31,7 +31,7 @@ UNKNOWN_MEMORY = 8 << 30
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """A Parquet file whose column names are known; `notes` says what a user should know about how it is read."""
+    """A Parquet file whose column names are known; `notes` says what a user should know about it."""
 
     file: File
     columns: tuple[str, ...]
@@ -90,16 +90,13 @@ def open_table(path: StrPath) -> Table:
     try:
         with open(path, "rb") as file:
             begin = file.read(8)
-        if name.endswith(PARQUET_ENDINGS):
+        ending = next((each for each in CSV_ENDINGS if name.endswith(each)), "")
+        if name.endswith(PARQUET_ENDINGS) or (not ending and begin.startswith(b"PAR1")):
             return _open_parquet(path)
-        for ending, delimiter in CSV_ENDINGS.items():
-            if name.endswith(ending):
-                _require_text(path, begin)
-                return open_csv(path, delimiter)
-        if begin.startswith(b"PAR1"):
-            return _open_parquet(path)
-        _require_text(path, begin)
-        return open_csv(path)
+        for mark, kind in OTHER_KINDS.items():
+            if begin.startswith(mark):
+                raise TableError(f"{path}: a table must be CSV or Parquet, but this is {kind}. Save it as CSV.")
+        return open_csv(path, CSV_ENDINGS.get(ending))
     except OSError as error:
         raise TableError(f"{path}: the file must be readable, but it is not: {error.strerror or error}.") from None
 
@@ -249,9 +246,3 @@ def _open_parquet(path: Path) -> ParquetTable:
         found = "there are none" if not names else f"{len(names) - len(set(names))} of {len(names)} are repeated"
         raise TableError(f"{path}: a table must have columns with different names, but {found}. Write it again.")
     return ParquetTable(opened, tuple(names))
-
-
-def _require_text(path: Path, begin: bytes) -> None:
-    for mark, kind in OTHER_KINDS.items():
-        if begin.startswith(mark):
-            raise TableError(f"{path}: a table must be CSV or Parquet, but this is {kind}. Save it as CSV.")

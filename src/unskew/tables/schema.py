@@ -70,7 +70,7 @@ class Column:
     @property
     def note(self) -> str:
         """What the column holds, in plain words."""
-        parts = [_ABOUT[self.kind](self)]
+        parts = [_about(self)]
         if self.n_missing:
             parts.append(f"{_percent(self.n_missing, self.n_rows)} missing, marked by a feature of its own")
         if self.hint:
@@ -223,45 +223,33 @@ def _check(column: Column) -> None:
 
 
 @dataclass
-class _Found:
-    count: int
-    row: int
-    value: str | None
-
-
-@dataclass
 class Tally:
     """Counts the values of new rows that were not in the training data, over any number of batches."""
 
-    categories: dict[str, _Found] = field(default_factory=dict)
-    missing: dict[str, _Found] = field(default_factory=dict)
+    unknown: dict[str, tuple[int, int, str]] = field(default_factory=dict)  # count, first row, its value
+    missing: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def count(self, column: Column, values: pl.Series, unknown: np.ndarray | None, first_row: int) -> None:
         """Count values of one column in one batch; `unknown` marks the categories that are not known."""
-        if unknown is not None:
-            _add(self.categories, column.name, unknown, values, first_row)
-        if not column.n_missing:
-            _add(self.missing, column.name, values.is_null().to_numpy(), values, first_row)
+        if unknown is not None and unknown.any():
+            first = int(unknown.argmax())
+            count, *earlier = self.unknown.get(column.name, (0, first_row + first, values[first]))
+            self.unknown[column.name] = (count + int(unknown.sum()), *earlier)
+        if values.null_count() and not column.n_missing:
+            count, row = self.missing.get(column.name, (0, first_row + int(values.is_null().arg_max() or 0)))
+            self.missing[column.name] = (count + values.null_count(), row)
 
     def sentences(self) -> list[str]:
         """What was found, one sentence for each column."""
         return [
-            f"column {shown(name)} has {rows(found.count)} with values not seen in training (first: "
-            f"{shown(found.value)}, row {found.row:,}); they count as none of the known"
-            for name, found in self.categories.items()
+            f"column {shown(name)} has {rows(count)} with values not seen in training (first: {shown(value)}, row "
+            f"{row:,}); they count as none of the known"
+            for name, (count, row, value) in self.unknown.items()
         ] + [
-            f"column {shown(name)} has {rows(found.count)} without a value (first: row {found.row:,}), and training "
-            "had none; they count as average, or as no category"
-            for name, found in self.missing.items()
+            f"column {shown(name)} has {rows(count)} without a value (first: row {row:,}), and training had none; they "
+            "count as average, or as no category"
+            for name, (count, row) in self.missing.items()
         ]
-
-
-def _add(found: dict[str, _Found], name: str, mask: np.ndarray, values: pl.Series, first_row: int) -> None:
-    if not mask.any():
-        return
-    first = int(mask.argmax())
-    earlier = found.setdefault(name, _Found(0, first_row + first, values[first]))
-    earlier.count += int(mask.sum())
 
 
 def _fill(features: np.ndarray, column: Column, values: pl.Series) -> np.ndarray | None:
@@ -296,18 +284,21 @@ def _zero_or_one(column: Column, values: pl.Series) -> np.ndarray:
     return values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
 
 
-def _percent(part: int, whole: int) -> str:
-    share = 100 * part / whole
-    return "under 1 %" if share < 1 else f"{share:.0f} %" if part < whole else "100 %"
-
-
-def _about_categorical(column: Column) -> str:
+def _about(column: Column) -> str:
+    """What the values of a column are, in plain words."""
+    if column.kind == "numeric":
+        return f"from {column.low:.6g} to {column.high:.6g}, mean {column.mean:.4g}"
+    if column.kind == "boolean":
+        return f"true in {100 * column.mean:.0f} % of those with a value"
+    if column.kind == "date":
+        return f"{_iso_day(column.low)} to {_iso_day(column.high)}, as days"
     count = len(column.categories)
     return f"{count:,} {'category' if count == 1 else 'categories'}, one-hot"
 
 
-def _about_date(column: Column) -> str:
-    return f"{_iso_day(column.low)} to {_iso_day(column.high)}, as days"
+def _percent(part: int, whole: int) -> str:
+    share = 100 * part / whole
+    return "under 1 %" if share < 1 else f"{share:.0f} %" if part < whole else "100 %"
 
 
 def _iso_day(days: float) -> str:
@@ -315,11 +306,3 @@ def _iso_day(days: float) -> str:
         return (datetime.date(1970, 1, 1) + datetime.timedelta(days=math.floor(days))).isoformat()
     except OverflowError:  # Python's calendar ends sooner than that of Parquet
         return f"day {days:.0f}"
-
-
-_ABOUT = {
-    "numeric": lambda column: f"from {column.low:.6g} to {column.high:.6g}, mean {column.mean:.4g}",
-    "boolean": lambda column: f"true in {100 * column.mean:.0f} % of those with a value",
-    "categorical": _about_categorical,
-    "date": _about_date,
-}
