@@ -429,9 +429,7 @@ def test_score_does_without_the_evidence_that_the_report_needs(fitted, tmp_path)
         _ = model.evidence
     read.header["notes"]["evidence"] = "some"
     modelfile.write_model_file(tmp_path / "crafted.unskew", read)
-    with pytest.raises(
-        ModelFileError, match="must describe its table as .*notes.evidence must be an object"
-    ):
+    with pytest.raises(ModelFileError, match="must describe its table as .*notes.evidence must be an object"):
         TableModel.load(tmp_path / "crafted.unskew")
 
 
