@@ -102,6 +102,31 @@ def test_no_terminal_obeys_what_was_typed(arguments, tmp_path):
     assert everything_said(*arguments, cwd=tmp_path)[0] == 2
 
 
+@pytest.mark.parametrize("name", ["", "*", "^.*", "{0}", "%s", "\\", "a,b", '"', "[/]", "None"])
+def test_odd_names_of_columns_are_names(name, tmp_path):
+    frame = toy_frame(120).rename({"level": name})
+    frame.write_parquet(tmp_path / "cases.parquet")
+    data = tmp_path / "cases.parquet"
+    if name:  # a CSV file without a name for a column has a note about it
+        data = tmp_path / "cases.csv"
+        frame.write_csv(data)
+    aside = ["--exclude", "truth", "--exclude", "risk", "--exclude", "case"]
+    run("fit", data, "--label", "known", *aside, "--method", "ntc", "--epochs", 1, "--out", tmp_path / "m")
+    for each in (data, tmp_path / "cases.parquet"):
+        run("score", tmp_path / "m", each, "--id", name, "--out", tmp_path / "out.parquet")
+        ranked = pl.read_parquet(tmp_path / "out.parquet")
+        assert ranked.columns == [name, "score", "rank"]
+        assert ranked[name].cast(pl.Float64).to_list() == pytest.approx(frame[name].to_list())
+
+
+@pytest.mark.parametrize(("name", "seen"), [("^a$", "^a$"), ("^.*$", "^.*$"), ("a\0b", r"a\x00b")])
+def test_names_that_polars_would_take_for_something_else_are_refused(name, seen, tmp_path):
+    toy_frame(120).rename({"level": name}).write_parquet(tmp_path / "cases.parquet")
+    code, said = everything_said("fit", "cases.parquet", "--label", "known", cwd=tmp_path)
+    assert code == 2
+    assert f'of column "{seen}" does. Rename it.' in said
+
+
 def test_a_file_name_that_is_not_text(model, tmp_path):
     write_toy(tmp_path / "new.csv", 20)
     name = os.fsencode(tmp_path) + b"/new\xff.csv"

@@ -20,6 +20,7 @@ import polars as pl
 from unskew._support.text import listed, shown
 from unskew.errors import TableError
 from unskew.tables._text_blocks import LONGEST_LINE, TextFile, naming_damage, open_text
+from unskew.tables._values import check_names
 
 ROWS_AT_ONCE = 1 << 16
 LINES_LOOKED_AT = 200
@@ -35,6 +36,9 @@ class CsvTable:
     delimiter: str
     notes: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        check_names(self.path, self.columns)
+
     n_rows = None
     """Count of rows, which only reading the whole file would give."""
 
@@ -49,7 +53,7 @@ class CsvTable:
             blocks = self.text.blocks()
             _, header_lines, rest = _split_header(self.path, next(blocks).decode(), self.delimiter)
             for frame in _Parser(self, chain([rest.encode()] if rest else [], blocks), header_lines).frames():
-                yield frame.select(columns)
+                yield frame[columns]  # `select` would take the name "*" for all columns
 
     def no_rows(self, columns: list[str]) -> pl.DataFrame:
         """What `frames` would give for these columns, without a row."""

@@ -41,6 +41,16 @@ def require_column(name: str, known: Sequence[str], path: StrPath | None, why: s
         raise TableError(f"{no_column(path, name, list(known))} {why}".rstrip())
 
 
+def check_names(path: StrPath, names: Sequence[str]) -> None:
+    """Refuse names that polars takes for patterns, even of single columns, or that pyarrow cuts off."""
+    for name in names:
+        if "\0" in name or (name.startswith("^") and name.endswith("$")):
+            raise TableError(
+                f"{start(path)}the name of a column must not have a zero byte, nor begin with ^ and end with $, but "
+                f"that of column {shown(name)} does. Rename it."
+            )
+
+
 def is_text(dtype: pl.DataType) -> bool:
     """Whether values of this type are words."""
     return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)

@@ -14,7 +14,7 @@ from unskew._support.text import StrPath
 from unskew.data.row_groups import File, damage, look_into
 from unskew.errors import TableError, closest_name
 from unskew.tables._csv import CsvTable, open_csv
-from unskew.tables._values import require_column
+from unskew.tables._values import check_names, require_column
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 CSV_ENDINGS = {".csv": None, ".csv.gz": None, ".txt": None, ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t"}
@@ -36,6 +36,9 @@ class ParquetTable:
     file: File
     columns: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_names(self.path, self.columns)
 
     @property
     def path(self) -> Path:
@@ -73,6 +76,7 @@ class ParquetTable:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise damage(self.path, "its data", str(error).strip().partition("\n")[0].rstrip(".")) from None
         assert isinstance(frame, pl.DataFrame)
+        frame.columns = columns  # polars gives a column without a name one
         return frame
 
 
