@@ -209,13 +209,13 @@ def test_odd_values_survive_json_as_what_it_can_hold(evidence):
         (("scenario",), 3, "evidence.scenario must be a text, but it is 3"),
         (("clip",), float("nan"), "evidence.clip must be a finite number, but it is nan"),
         (("estimate",), [1], "evidence.estimate must be an object"),
-        (("estimate", "auc"), "0.9", "evidence.estimate.auc must be a number, but it is '0.9'"),
-        (("curve", "tpr", 2), None, r"evidence.curve.tpr\[2\] must be a number, but it is None"),
+        (("estimate", "auc"), "0.9", "evidence.estimate.auc must be a finite number, but it is '0.9'"),
+        (("curve", "tpr", 2), None, r"evidence.curve.tpr\[2\] must be a finite number, but it is None"),
         (("findings", 0, "level"), "<script>", "level must be one of 'good', 'note', 'warning', but it is '<script>'"),
         (("shifts", 0, "kind"), "numbre", "Did you mean 'number'"),
         (("weights",), None, "evidence.weights must be a list, but it is None"),
         (("score_training",), {"history": [[1, 2]], "best_epoch": 1}, "must have 3 entries, but it has 2"),
-        (("score_training",), {"history": [[1, 2, "x"]], "best_epoch": 1}, "validation_risk must be a number"),
+        (("score_training",), {"history": [[1, 2, "x"]], "best_epoch": 1}, "validation_risk must be a finite number"),
         (("score_training",), {"history": []}, "evidence.score_training must hold best_epoch, but it does not"),
     ],
 )
@@ -232,7 +232,7 @@ def test_a_tampered_record_is_refused_by_name(evidence, place, value, message):
 def test_a_record_that_lacks_something_is_refused(evidence):
     content = evidence.to_json()
     del content["n_rows"], content["clip"]
-    with pytest.raises(ValueError, match="evidence must hold n_rows, clip, but it does not. It is of another version"):
+    with pytest.raises(ValueError, match="evidence must hold n_rows, clip, but it does not"):
         Evidence.from_json(content)
 
 
