@@ -277,7 +277,7 @@ def ending_of(commands: list[list[str]]) -> tuple[str, str]:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 app(command, standalone_mode=False)
         except (ValueError, OSError) as error:
-            named = any(Path(each).name in str(error) for each in command[1:3])
+            named = any(Path(each).name in str(error) for each in (*command[1:3], command[-1]))
             return (REFUSED if named else TRACEBACK), f"{type(error).__name__}: {error}"
         except BaseException:  # whatever else it is, a user would see it
             return TRACEBACK, traceback.format_exc(limit=-3)

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 from unskew.datasets import toy
 from unskew.diagnostics import Finding, Shift
-from unskew.metrics.evidence import Risk, TrainingHistory, gather_evidence
+from unskew.metrics.evidence import Risk, TrainingHistory
+from unskew.metrics.gather import gather_evidence
 from unskew.metrics.recommend import Compared, explain
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page

@@ -77,7 +77,7 @@ def test_a_users_network_needs_its_callable(toy_data, tmp_path):
     loaded = unskew.load(tmp_path / "model", network=network)
     np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
     fitted(toy_data).save(tmp_path / "model")
-    with pytest.raises(ValueError, match=r"says itself what its network is"):
+    with pytest.raises(ValueError, match=r"names its own network"):
         unskew.load(tmp_path / "model", network=network)
 
 
@@ -276,7 +276,7 @@ def test_a_header_with_other_entries_is_told_or_read(name, custom, toy_data, tmp
             except ModelFileError:
                 told += 1
             except ValueError as error:  # its header says that the network is none of the user's
-                if "leave out network=" not in str(error):
+                if "names its own network" not in str(error):
                     raise
             else:
                 loaded.predict(toy_data.X[:3])

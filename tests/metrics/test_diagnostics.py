@@ -8,7 +8,7 @@ from scipy import sparse
 
 from unskew.datasets import toy
 from unskew.diagnostics import LEVELS, Unit, diagnose, over_representation, pareto_tail
-from unskew.metrics.checks import share_of_heaviest
+from unskew.metrics.diagnostics import share_of_heaviest
 from unskew.weights import effective_sample_size, inverse_labeling_weight
 
 NAMES = [

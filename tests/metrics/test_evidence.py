@@ -15,7 +15,8 @@ from unskew._support.text import percent
 from unskew.datasets import toy
 from unskew.diagnostics import Unit
 from unskew.metrics import sar_auc, sar_curves
-from unskew.metrics.evidence import SHARES, Evidence, Risk, TrainingHistory, gather_evidence, threshold_table
+from unskew.metrics.evidence import SHARES, Evidence, Risk, TrainingHistory, threshold_table
+from unskew.metrics.gather import gather_evidence
 from unskew.weights import inverse_labeling_weight
 
 
@@ -191,7 +192,7 @@ def test_odd_values_survive_json_as_what_it_can_hold(evidence):
     infinite = replace(
         evidence,
         estimate=replace(evidence.estimate, auc=float("nan"), high=float("inf"), prior=np.float64("-inf")),
-        n_rows=np.int64(5),
+        n_rows=np.int64(5000),
         weights=(np.float32(0.5), float("nan")),
     )
     plain = infinite.to_json()
@@ -285,3 +286,24 @@ def test_rows_without_a_value_are_left_out_of_all_means(data):
     assert found.feature == "second"
     assert found.all_mean == pytest.approx(data.X[~absent, 1].mean())
     assert found.labeled_mean == pytest.approx(data.X[~absent & (data.labeled == 1), 1].mean())
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("curve", "fpr"), [0.0], "a curve must have one entry per threshold, two or more"),
+        (("confidence", "edges"), [0.0, 1.0], "one edge more than counts"),
+        (("labeling_prob", "counts", 0), -1, "counts, each 0 or more"),
+        (("n_labeled",), 1, "two labeled rows or more"),
+        (("n_ranked",), 10**9, "1000000000 ranked"),
+        (("weights",), [], "0 weights"),
+        (("score_training",), {"history": [[0, 1.0, 1.0]], "best_epoch": 1}, "best_epoch must be one of 1 epochs"),
+    ],
+)
+def test_a_record_whose_parts_disagree_is_refused(evidence, place, value, told):
+    content = inside = evidence.to_json()
+    for step in place[:-1]:
+        inside = inside[step]
+    inside[place[-1]] = value
+    with pytest.raises(ValueError, match=told):
+        Evidence.from_json(content)

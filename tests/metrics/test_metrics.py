@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 import unskew
 from unskew.datasets import toy
 from unskew.errors import NoEstimateWarning
-from unskew.metrics import auc, mean_over_priors, not_worse_than_best, out_of_fold, paired_t_test, sar_auc, sar_curves
+from unskew.metrics import auc, out_of_fold, sar_auc, sar_curves
 from unskew.metrics._sample import influence_of, read_sample
 
 DIRECTION = np.array([1.0, 0.3])
@@ -308,33 +308,10 @@ def test_sar_auc_tells_what_is_wrong():
         sar_auc(y, [np.nan, 1, 2, 3], confidence, prob)
 
 
-def test_paired_t_test_by_hand_and_at_its_edges():
-    first, second = np.array([0.9, 0.8, 0.85, 0.95]), np.array([0.85, 0.79, 0.8, 0.96])
-    difference = first - second
-    t = difference.mean() / (difference.std(ddof=1) / 2)
-    # Student's distribution with three degrees of freedom in closed form.
-    tail = 0.5 - (np.arctan(t / np.sqrt(3)) + np.sqrt(3) * t / (3 + t**2)) / np.pi
-    assert paired_t_test(first, second) == pytest.approx(2 * tail)
-    assert paired_t_test(first, first) == 1
-    assert paired_t_test(first, first - 0.25) == 0
-    with pytest.raises(ValueError, match="two runs or more"):
-        paired_t_test([0.5], [0.4])
-
-
-def test_bold_figures_and_means():
-    results = {"a": [0.90, 0.92, 0.91, 0.93], "b": [0.91, 0.91, 0.92, 0.92], "c": [0.7, 0.72, 0.71, 0.7]}
-    assert not_worse_than_best(results) == ("a", "b")
-    summary = mean_over_priors({0.1: [0.5, 0.7], 0.2: [0.9, 0.9]})
-    assert (summary.mean, summary.n_runs) == (pytest.approx(0.75), 4)
-    assert summary.std == pytest.approx(np.std([0.5, 0.7, 0.9, 0.9], ddof=1))
-
-
 @pytest.mark.parametrize("interval", ["u-statistic", "bootstrap"])
 def test_an_impossible_prior_is_told_instead_of_an_auc(interval):
     y, score = np.repeat([1, 0], 50), np.arange(100.0)
-    with pytest.warns(
-        NoEstimateWarning, match="must be below 1 to tell an AUC, but it is 1: labeling probabilities are"
-    ):
+    with pytest.warns(NoEstimateWarning, match="must be below 1 for an AUC, but it is 1: labeling probabilities are"):
         estimate = sar_auc(y, score, np.ones(100), np.full(100, 0.5), interval=interval)
     assert np.isnan(estimate.auc)
     assert (estimate.low, estimate.high, estimate.prior) == (0, 1, 1)

@@ -213,7 +213,7 @@ def test_the_scorer_takes_the_scenario_of_what_it_scores(toy_data):
     assert score == make_sar_scorer(scenario="two-sample")(*judged, confidence=toy_data.confidence)
     with pytest.raises(ValueError, match="must have the same scenario, but the scorer's is 'one-sample'"):
         make_sar_scorer(scenario="one-sample")(*judged, confidence=toy_data.confidence)
-    with pytest.raises(ValueError, match="the two-sample scorer needs labeling=None"):
+    with pytest.raises(ValueError, match="labeling must be None in the two-sample scenario"):
         make_sar_scorer(labeling=ranker)(*judged, confidence=toy_data.confidence)
 
 

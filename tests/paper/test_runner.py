@@ -59,7 +59,7 @@ def test_rows_come_back_and_a_half_line_of_a_killed_run_is_removed(tmp_path):
         ("", "line 2 does not: Expecting value"),
         (
             json.dumps({**row_of(QUICK.settings()[0]), "prior": "0.2"}),
-            "the row.prior must be a number, .* '0.2'",
+            "the row.prior must be a finite number, .* '0.2'",
         ),
     ],
 )

@@ -26,8 +26,8 @@ from unskew.objectives.weights import inverse_labeling_weight
 class Sample:
     """Scores and weights; `everything` stands for p(x): all rows, or in the two-sample scenario the unlabeled.
 
-    Where the prior is known, the weights have been scaled so that they say the same. Where they say less than the share
-    of labeled rows, which is the least that it can be, they have been raised by a factor, `raised_by`.
+    The weights are scaled to imply the known prior, if there is one. Without, they are raised by the factor `raised_by`
+    where they imply a prior below the share of labeled rows, which is the least possible.
     """
 
     labeled: np.ndarray
@@ -62,7 +62,7 @@ def read_sample(
     weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
     score = score.astype(np.float64)
     one_sample = scenario == "one-sample"
-    # What the weights say of the prior, alpha times their mean, may be wrong: their scale is of no weight to R_H.
+    # The prior that the weights imply, alpha times their mean, may be wrong; R_H does not depend on their scale.
     raised_by = 1.0
     if prior is not None:
         weight = weight * (_mean_weight_for(prior, labeled, one_sample) / float(weight.mean()))
@@ -72,7 +72,7 @@ def read_sample(
 
 
 def _mean_weight_for(prior: Any, labeled: np.ndarray, one_sample: bool) -> float:
-    """The mean weight that says the same as a known prior, which is checked."""
+    """The mean weight that implies a known prior, which is checked."""
     advice = "Leave it out to have it estimated."
     if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 < float(prior) < 1:
         raise ValueError(f"prior must be a number between 0 and 1, but it is {prior!r}. {advice}")
@@ -106,11 +106,11 @@ def prior_and_label_freq(sample: Sample) -> tuple[float, float]:
     return prior, sample.alpha / prior if sample.one_sample else float("nan")
 
 
-def warn_that_nothing_can_be_told(sample: Sample, what: str = "AUC") -> None:
+def warn_no_estimate(sample: Sample, what: str = "AUC") -> None:
     warnings.warn(
-        "the estimated prior, alpha times the mean of confidence / labeling_prob, must be below 1 to tell an AUC, but "
+        "the estimated prior, alpha times the mean of confidence / labeling_prob, must be below 1 for an AUC, but "
         f"it is {sample.alpha * float(sample.weight.mean()):.3g}: labeling probabilities are too small or confidence "
-        f"is too high. The {what} is NaN. Estimate the labeling probability anew, or raise small ones with clip=.",
+        f"is too high. The {what} is NaN. Estimate the labeling probability again, or raise small ones with clip=.",
         NoEstimateWarning,
         stacklevel=3,
     )
@@ -138,9 +138,9 @@ def share_above_labeled(sample: Sample) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Influence:
-    """What each row moves the estimated AUC by, times the number of rows: the projection of the U-statistic.
+    """How far each row moves the estimated AUC, times the number of rows: the projection of the U-statistic.
 
-    In the two-sample scenario the samples were drawn apart, and each has a part of its own.
+    In the two-sample scenario the two samples are independent, and each has its own part.
     """
 
     labeled: np.ndarray

@@ -1,4 +1,4 @@
-"""An honest AUC for a method on the very PU data it learns from: every score from a model that did not see the row."""
+"""AUC of a method on the PU data that it learns from: each score comes from a model that did not see the row."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -148,14 +148,14 @@ def cross_val_sar_auc(
 
 
 def _read(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
-    """Rows that can be cut into folds, and their labels, 0 or 1, whatever the type they came in."""
+    """Rows that can be cut into folds, and their labels as 0 or 1."""
     if isinstance(X, Rows):
         raise ValueError(
             "cross-validation needs all features in memory, to cut them into folds, but X is a "
             f"{type(X).__name__}. Pass X.take(numpy.arange(len(X))) if that fits, or some of the rows."
         )
     X, labeled = plain_array(X), check_labels(column_or_1d(plain_array(y), warn=True))
-    X = X.tocsr() if sparse.issparse(X) else X  # of the sparse kinds not all can be cut
+    X = X.tocsr() if sparse.issparse(X) else X  # not all sparse formats can be sliced
     if count_rows(X) != len(labeled):
         raise ValueError(
             f"X must have one row per label, but X has {count_rows(X)} rows and y has {len(labeled)} entries. Pass "

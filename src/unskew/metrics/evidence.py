@@ -1,29 +1,215 @@
 """All that a report shows of a model, as one record that can be kept as JSON inside the model file."""
 
-from unskew.metrics._gather import gather_evidence
-from unskew.metrics.evidence_records import (
-    SHARES,
-    Estimate,
-    Evidence,
-    Histogram,
-    Risk,
-    ThresholdCurve,
-    ThresholdRow,
-    TrainingHistory,
-    first_cut,
-    threshold_table,
-)
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Self
 
-__all__ = [
-    "SHARES",
-    "ThresholdCurve",
-    "Estimate",
-    "Evidence",
-    "Histogram",
-    "Risk",
-    "ThresholdRow",
-    "TrainingHistory",
-    "first_cut",
-    "gather_evidence",
-    "threshold_table",
-]
+import numpy as np
+
+from unskew._support.json_records import build
+from unskew.metrics.diagnostics import Finding, Shift
+
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+"""Shares of flagged rows that a threshold table has."""
+
+LEAST_FLAGGED = 10
+"""Rows that a threshold has to flag to be shown."""
+
+Number = float | None
+"""None where a number is unknown or infinite, which JSON cannot hold."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is estimated of the ranking and of the data, without negatives.
+
+    Attributes
+    ----------
+    auc, low, high : float or None
+        AUC with its interval; None where it cannot be estimated.
+    level : float
+        Nominal coverage of the intervals.
+    prior, prior_low, prior_high : float or None
+        Share of positives. The interval covers chance in the sample, not errors of the labeling probability; None where
+        the user gave the share.
+    label_freq : float or None
+        Share of the positives that is labeled; None in the two-sample scenario.
+    effective_labeled : float
+        Number of equally weighted labels that the weighted ones are worth.
+    weighted_prior : float or None
+        Share of positives that the weights imply, where the user gave another.
+    """
+
+    auc: Number
+    low: Number
+    high: Number
+    level: float
+    prior: Number
+    prior_low: Number
+    prior_high: Number
+    label_freq: Number
+    effective_labeled: float
+    weighted_prior: Number = None
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """ROC and precision-recall curves, one entry per threshold, from nothing flagged to everything.
+
+    Attributes
+    ----------
+    flagged : tuple of float
+        Share of all rows that is flagged.
+    tpr, fpr, precision : tuples of float
+        Recall (true positive rate), false positive rate, share of positives among the flagged.
+    threshold : tuple of float or None
+        Score of the fitted model at which a row is flagged; None where it is not known.
+    """
+
+    flagged: tuple[float, ...]
+    tpr: tuple[float, ...]
+    fpr: tuple[float, ...]
+    precision: tuple[float, ...]
+    threshold: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        lengths = [len(each) for each in vars(self).values()]
+        if len(set(lengths)) > 1 or lengths[0] < 2:
+            raise ValueError(f"a curve must have one entry per threshold, two or more, but it has {lengths}.")
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts between edges, of which there is one more."""
+
+    counts: tuple[int, ...]
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.counts) == len(self.edges) - 1 or min(self.counts) < 0:
+            raise ValueError("a histogram must have counts, each 0 or more, and one edge more than counts.")
+
+
+class Risk(NamedTuple):
+    """Risks of one epoch."""
+
+    epoch: int
+    train_risk: Number
+    validation_risk: Number
+
+
+@dataclass(frozen=True)
+class TrainingHistory:
+    """How the training of a network went, and which epoch was kept."""
+
+    history: tuple[Risk, ...]
+    best_epoch: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.best_epoch < len(self.history):
+            raise ValueError(f"best_epoch must be one of {len(self.history)} epochs, but it is {self.best_epoch}.")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a report shows, computed once.
+
+    Attributes
+    ----------
+    n_ranked : int
+        Rows that shares refer to: all, or in the two-sample scenario the unlabeled.
+    curve : ThresholdCurve or None
+        At most 200 thresholds; None where the estimated share of positives is impossible.
+    weights : tuple of float
+        Of the labeled rows, ascending, at most 2000 evenly spread ones.
+    confidence, labeling_prob : Histogram
+        Over the labeled rows.
+    shifts : tuple of Shift
+        What the labels over-represent, largest first.
+    score_training, labeling_training : TrainingHistory or None
+        None where no network was trained.
+    own_share : float or None
+        Share of these rows that the model itself flags, by its own threshold; None where no model was given.
+    """
+
+    estimate: Estimate
+    n_rows: int
+    n_labeled: int
+    n_ranked: int
+    scenario: str
+    clip: float
+    curve: ThresholdCurve | None
+    weights: tuple[float, ...]
+    confidence: Histogram
+    labeling_prob: Histogram
+    shifts: tuple[Shift, ...]
+    findings: tuple[Finding, ...]
+    score_training: TrainingHistory | None
+    labeling_training: TrainingHistory | None
+    own_share: Number = None
+
+    def __post_init__(self) -> None:
+        if not (2 <= self.n_labeled <= self.n_rows and 1 <= self.n_ranked <= self.n_rows and self.weights):
+            raise ValueError(
+                "evidence must be of two labeled rows or more, with their weights, but it has "
+                f"{self.n_labeled} of {self.n_rows} rows, {self.n_ranked} ranked, {len(self.weights)} weights."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as what JSON can hold: no tuple, no NaN, no infinity."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """The record that `to_json` wrote; ValueError if it is anything else."""
+        built: Self = build(cls, content, "evidence")
+        return built
+
+
+class ThresholdRow(NamedTuple):
+    """What flagging a share of all rows gives."""
+
+    flagged: float
+    precision: float
+    recall: float
+    fpr: float
+
+
+def first_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
+    """Place of the first threshold worth showing: precision among a handful of rows is chance alone."""
+    enough = [place for place, each in enumerate(curve.flagged) if each * evidence.n_ranked >= LEAST_FLAGGED]
+    return enough[0] if len(enough) > len(curve.flagged) / 2 else 1
+
+
+def threshold_table(evidence: Evidence, shares: Sequence[float] = SHARES) -> list[ThresholdRow]:
+    """Precision and recall where about these shares of all rows are flagged; empty where there is no curve.
+
+    Rows with equal scores are flagged together, so each share is the nearest possible one, from `first_cut` on.
+    """
+    curve = evidence.curve
+    if curve is None:
+        return []
+    first = first_cut(evidence, curve)
+    flagged = np.array(curve.flagged[first:])
+    places = dict.fromkeys(first + int(np.argmin(np.abs(flagged - share))) for share in shares)
+    return [
+        ThresholdRow(curve.flagged[place], curve.precision[place], curve.tpr[place], curve.fpr[place])
+        for place in places
+    ]
+
+
+def number(value: Any) -> Number:
+    """A float, or None for what JSON cannot hold."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from unskew._support.text import auc_text, duration, interval
-from unskew.metrics.checks import NO_NEGATIVES
-from unskew.metrics.paired import PairedDifference
-from unskew.metrics.sar import SarAUC
+from unskew.metrics.diagnostics import NO_NEGATIVES
+from unskew.metrics.sar import PairedDifference, SarAUC
 
 PREFERRED = "conf-auc"
 """Recommended where these data cannot distinguish it from the best."""

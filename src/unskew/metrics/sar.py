@@ -1,11 +1,11 @@
-r"""AUC, curves, prior and label frequency estimated from PU data with confidence, without one negative label.
+r"""AUC, curves, prior and label frequency estimated from PU data with confidence, without any negative label.
 
 With :math:`w = r / u` on labeled instances, :math:`E_l[w] = 1/c`, and weighted labeled instances stand for all
-positives. What they cannot see, the negatives, follows from the whole: p = pi p^p + (1 - pi) p^n, Eq. (10).
+positives. The negatives follow from the whole: p = pi p^p + (1 - pi) p^n, Eq. (10).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -20,7 +20,7 @@ from unskew.metrics._sample import (
     parts_of,
     prior_and_label_freq,
     read_sample,
-    warn_that_nothing_can_be_told,
+    warn_no_estimate,
 )
 from unskew.objectives.weights import effective_sample_size
 
@@ -40,11 +40,11 @@ class SarAUC:
     prior : float
         Estimated share of positives.
     label_freq : float
-        Estimated share of the positives that are labeled; NaN in the two-sample scenario, which cannot tell.
+        Estimated share of the positives that are labeled; NaN in the two-sample scenario.
     effective_labeled : float
-        Labeled instances that equally weighted ones would be worth, (sum w)^2 / sum w^2.
+        Number of equally weighted labels that the weighted ones are worth, (sum w)^2 / sum w^2.
     unclipped : float
-        The estimate before it is clipped to [0, 1], which orders also those that chance takes beyond.
+        The estimate before it is clipped to [0, 1], for comparing estimates that chance takes beyond.
     """
 
     auc: float
@@ -127,14 +127,13 @@ def sar_auc(
     random_state : int, RandomState or None
         Draws of the bootstrap.
     interval : {"u-statistic", "bootstrap"}
-        From the variance of the U-statistic's projection (the default, see decision 5), or from resampled rows, which
-        covers too seldom with few labeled instances.
+        From the variance of the U-statistic's projection (decision 5), or from resampled rows, which covers too seldom
+        with few labeled instances.
     clip : float in [0, 1)
-        Labeling probabilities below are raised to it. With the true probabilities 0 is right; estimated ones need some
-        (the rankers use 0.01), because one that is far too small would outweigh all others.
+        Labeling probabilities below are raised to it. True probabilities need none; estimated ones do (the rankers use
+        0.01), because one that is far too small would outweigh all others.
     prior : float in (0, 1), optional
-        Share of positives, where it is known. R_H does not depend on the scale of the weights, so that a prior that is
-        too high or too low by estimate then does no harm.
+        Share of positives, where it is known: the estimated one then has no influence.
 
     Examples
     --------
@@ -150,7 +149,7 @@ def sar_auc(
         raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
     share, label_freq = prior_and_label_freq(sample)
     if share >= 1:
-        warn_that_nothing_can_be_told(sample)
+        warn_no_estimate(sample)
         estimate, low, high = float("nan"), 0.0, 1.0
     else:
         estimate = auc_of(*parts_of(sample))
@@ -199,7 +198,7 @@ def sar_curves(
         precision = np.where(flagged > 0, share * tpr / flagged, 1.0)
         fpr = (flagged - share * tpr) / (1 - share)
     if share >= 1:
-        warn_that_nothing_can_be_told(sample, "false positive rate")
+        warn_no_estimate(sample, "false positive rate")
         fpr = np.full(len(thresholds), np.nan)
     return SarCurves(
         thresholds=np.concatenate([[np.inf], thresholds]),
@@ -210,6 +209,60 @@ def sar_curves(
         prior=share,
         label_freq=label_freq,
     )
+
+
+class PairedDifference(NamedTuple):
+    """AUC of the first ranking minus that of the second, with its interval."""
+
+    difference: float
+    low: float
+    high: float
+
+
+def paired_difference(
+    y: Any,
+    score_a: Any,
+    score_b: Any,
+    confidence: Any,
+    labeling_prob: Any,
+    clip: float = 0.0,
+    scenario: str = "one-sample",
+    level: float = 0.95,
+    prior: float | None = None,
+) -> PairedDifference:
+    """Difference of the AUCs that `sar_auc` estimates for two scores of the same rows, with an interval.
+
+    Both estimates share rows and weights, so most of their errors cancel, and the interval is much narrower than those
+    of the two AUCs. It comes from the difference of each row's influence on them (decision 5).
+
+    Parameters
+    ----------
+    y, confidence, labeling_prob, clip, scenario, level, prior
+        As in `sar_auc`.
+    score_a, score_b : arrays of shape (n,)
+        Two scores of the same rows.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(5000, random_state=0)
+    >>> evidence = data.confidence, data.labeling_prob
+    >>> found = paired_difference(data.labeled, data.X[:, 0], data.X[:, 1], *evidence)
+    >>> found.low < data.law.linear_auc([1, 0]) - data.law.linear_auc([0, 1]) < found.high
+    True
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
+    evidence = confidence, labeling_prob, scenario, clip, prior
+    first, second = (read_sample(y, score, *evidence) for score in (score_a, score_b))
+    if prior_and_label_freq(first)[0] >= 1:
+        warn_no_estimate(first)
+        return PairedDifference(float("nan"), -1.0, 1.0)
+    difference = auc_of(*parts_of(first)) - auc_of(*parts_of(second))
+    error = (influence_of(first) - influence_of(second)).standard_error
+    half_width = student.ppf((1 + level) / 2, max(1.0, effective_sample_size(first.weight) - 1)) * error
+    clipped = np.clip([difference, difference - half_width, difference + half_width], -1, 1)
+    return PairedDifference(*clipped.tolist())
 
 
 def _projected_interval(sample: Sample, estimate: float, level: float) -> tuple[float, float]:

@@ -17,18 +17,19 @@ from unskew.metrics.sar import sar_auc
 from unskew.objectives.weights import CLIP
 
 MOST_FOLDS = 5
+NO_RATIO = "labeling must be None in the two-sample scenario, which needs density ratios, but it gives probabilities."
 MOST_KEPT = 20
-"""Answers of forests that are kept: the usual numbers of folds stay below it."""
+"""Results of forests that are kept: more than the usual number of folds."""
 
 
 @dataclass(frozen=True)
 class SarScorer:
     """Callable ``scorer(estimator, X, y, confidence=...)`` that returns the estimated AUC of `estimator` on PU data.
 
-    The estimate is not clipped to [0, 1], so that candidates beyond are still told apart.
+    The estimate is not clipped to [0, 1], so that candidates beyond can still be compared.
 
-    It asks for `confidence` itself, so that ``GridSearchCV(...).fit(X, y, confidence=r)`` routes it here once metadata
-    routing is on. Make one with `make_sar_scorer`.
+    It requests `confidence`, so that ``GridSearchCV(...).fit(X, y, confidence=r)`` routes it here once metadata routing
+    is on. Make one with `make_sar_scorer`.
     """
 
     scenario: str | None
@@ -51,7 +52,7 @@ class SarScorer:
         return sar_auc(y, _scores(estimator, X), confidence, prob, scenario, clip=self.clip).unclipped
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Metadata that the scorer asks for: `confidence`."""
+        """Metadata that the scorer requests: `confidence`."""
         request = MetadataRequest(owner=self)
         request.score.add_request(param="confidence", alias=True)
         return request
@@ -71,10 +72,8 @@ class SarScorer:
         """Labeling probability of each row, or density ratio: the same whatever estimator is scored."""
         if self.labeling is not None:
             if scenario == "two-sample":
-                raise ValueError(
-                    "a lent labeling model gives probabilities; the two-sample scorer needs labeling=None."
-                )
-            return _lent_prob(self.labeling, X)
+                raise ValueError(NO_RATIO)
+            return _given_prob(self.labeling, X)
         # What a candidate makes of the table would give each candidate a forest, and so weights, of its own.
         features = _table_of_numbers(X)
         prob = _forest_prob(transformed if features is None else features, labeled.astype(int))
@@ -106,7 +105,7 @@ def _scores(estimator: Any, X: Any) -> np.ndarray:
 def _table_of_numbers(X: Any) -> Any:
     """The table as a forest takes it, missing values as they are and words by their place in the alphabet.
 
-    Dates and durations are counted in their units. None where X is no table.
+    Dates and durations are counted in their units. None where X is not a table.
     """
     X = plain_array(X)
     X = X if hasattr(X, "shape") else np.asarray(X)
@@ -129,7 +128,7 @@ def _column_of_numbers(column: Any) -> np.ndarray:
 
 def _numeric(X: Any) -> Any:
     checked = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", allow_nd=True)
-    if checked.dtype.kind in "mM":  # to numpy these are no numbers, and stand beside none
+    if checked.dtype.kind in "mM":  # numpy does not count these as numbers
         return np.where(np.isnat(checked), np.nan, checked.astype(np.float64))
     return checked.astype(np.float64) if checked.dtype == object else checked  # a frame of mixed columns
 
@@ -140,7 +139,7 @@ _forest_probs: dict[str, np.ndarray] = {}
 def _forest_prob(features: Any, labeled: np.ndarray) -> np.ndarray:
     """Labeling probability of rows by forests that did not see them.
 
-    A search asks for the same rows once for each candidate, so that the last answers are kept.
+    A search scores the same rows once for each candidate, so the last results are kept.
     """
     features = plain_array(features)
     key = joblib.hash((features, labeled))
@@ -154,7 +153,7 @@ def _forest_prob(features: Any, labeled: np.ndarray) -> np.ndarray:
     return prob
 
 
-def _lent_prob(labeling: Any, X: Any) -> np.ndarray:
+def _given_prob(labeling: Any, X: Any) -> np.ndarray:
     """What a ranker of this package, or any classifier, says of the labeling probability."""
     if hasattr(labeling, "labeling_prob"):
         return np.asarray(labeling.labeling_prob(X))
@@ -173,11 +172,10 @@ def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: 
     scenario : {"one-sample", "two-sample"}, optional
         As in `sar_auc`; that of the scored ranker by default.
     labeling : fitted classifier of labeled against unlabeled, or fitted ranker, optional
-        Gives the labeling probability of the scored rows. If None, a random forest estimates it from the scored rows
-        as they come to the search, each by trees that did not see it; words are numbered, dates counted. Either way it
-        is the same for every candidate: judged by labeling models of their own, candidates would be ordered by the
-        errors of these (decision 7). Only where X is no table (texts, for instance) the forest gets what the
-        candidate's own transformers make of it.
+        Gives the labeling probability of the scored rows. If None, a random forest estimates it from these rows, each
+        by trees that did not see it; words are numbered, dates counted. Either way it is the same for every candidate:
+        with labeling models of their own, candidates would be ordered by the errors of these (decision 7). Only where
+        X is not a table (texts, for instance) does the forest get what the candidate's own transformers make of it.
     clip : float in [0, 1)
         As in `sar_auc`.
 
@@ -194,6 +192,6 @@ def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: 
             f"{labeling!r}."
         )
     if labeling is not None and scenario == "two-sample":
-        raise ValueError("a lent labeling model gives probabilities; the two-sample scorer needs labeling=None.")
+        raise ValueError(NO_RATIO)
     check_clip(clip)
     return SarScorer(scenario, labeling, clip)

@@ -14,7 +14,7 @@ KINDS = ("number", "share", "date")
 FALSE_ALARM = 0.05
 """Chance that `over_representation` names any feature at all where the labels over-represent nothing."""
 LEAST_SHIFT = 0.1
-"""Standard deviations below which a shift is not worth a reader's time, however certain it is."""
+"""Standard deviations below which a shift is too small to report, however certain it is."""
 LEAST_KNOWN = 3
 """Labeled rows that must have a value of a feature for its means to be compared."""
 

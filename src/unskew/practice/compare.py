@@ -11,8 +11,8 @@ import numpy as np
 from unskew._support.progress import progress_bar
 from unskew.errors import NoEstimateWarning, TooFewLabeled
 from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling, sar_auc
-from unskew.metrics.paired import PairedDifference, paired_difference
 from unskew.metrics.recommend import Compared, choose, explain
+from unskew.metrics.sar import PairedDifference, paired_difference
 from unskew.objectives.weights import CLIP
 from unskew.practice.fit import ABOUT_PARTS, LEAST_IN_FOLD, TrainingOptions, folds_for, warn_once
 from unskew.practice.labeled_table import LabeledTable

@@ -14,7 +14,8 @@ from unskew.data.validation import require_room_for_labeled
 from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning
 from unskew.metrics import out_of_fold
 from unskew.metrics.diagnostics import Unit
-from unskew.metrics.evidence import Evidence, gather_evidence
+from unskew.metrics.evidence import Evidence
+from unskew.metrics.gather import gather_evidence
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.model import Source, TableModel
 from unskew.rankers import Ranker, make, method_card

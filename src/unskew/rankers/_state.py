@@ -166,7 +166,9 @@ def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Calla
         _require_room(network, header.input_shape, model, path)
         empty_network(network, header.input_shape)  # what goes wrong here is not the file's fault
     elif network is not None:
-        raise ValueError(f"{path} says itself what its network is, one of {', '.join(NETWORKS)}: leave out network=.")
+        raise ValueError(
+            f"{path} names its own network, one of {', '.join(NETWORKS)}, but network= was given. Leave it out."
+        )
     try:
         ranker = _ranker_from(header, model.arrays, kind, network)
         _require_working(ranker)

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from unskew.errors import NoEstimateWarning
 from unskew.metrics import SarAUC, SarCurves, sar_auc, sar_curves
 from unskew.metrics.diagnostics import Shift, Unit, diagnose, over_representation
-from unskew.metrics.evidence_records import (
+from unskew.metrics.evidence import (
     SHARES,
     Estimate,
     Evidence,
@@ -28,7 +28,7 @@ MOST_POINTS = 200
 MOST_WEIGHTS = 2000
 N_BINS = 20
 BLOCK = 65_536
-"""Rows that are looked at together."""
+"""Rows that are processed together."""
 
 
 def gather_evidence(
@@ -51,14 +51,8 @@ def gather_evidence(
 
     Parameters
     ----------
-    y : array of shape (n,)
-        1 labeled, 0 unlabeled.
-    score, labeling_prob : arrays of shape (n,)
-        Out of fold, see `unskew.metrics.out_of_fold`.
-    confidence : array of shape (n,)
-        Read on labeled rows only.
-    clip, scenario
-        Those of the ranker.
+    y, score, confidence, labeling_prob, scenario, level, clip, prior
+        As in `unskew.metrics.sar_auc`; scores and labeling probabilities out of fold.
     X : array or sparse matrix of shape (n, n_features), images, or None
         What `ranker` was fitted on. Features of images have no names, and are not compared.
     feature_names : sequence of str
@@ -66,17 +60,13 @@ def gather_evidence(
         See `unskew.diagnostics.over_representation`.
     ranker : fitted ranker, optional
         Gives the training histories, and the scores that the thresholds of the curves stand at.
-    level : float
-        Coverage of the intervals.
-    prior : float, optional
-        Share of positives, where the user gave it.
     """
     y, labeling_prob = np.asarray(y), np.asarray(labeling_prob, dtype=np.float64)
     confidence = np.asarray(confidence, dtype=np.float64)
     labeled = y == 1
     judged = y, score, confidence, labeling_prob
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoEstimateWarning)  # a finding tells it
+        warnings.simplefilter("ignore", NoEstimateWarning)  # a finding says so
         estimate = sar_auc(*judged, scenario, level, clip=clip, prior=prior)
     weight = inverse_labeling_weight(confidence[labeled], labeling_prob[labeled], clip)
     everything = np.ones(len(y), dtype=bool) if scenario == "one-sample" else ~labeled
