@@ -19,7 +19,6 @@ import json
 import multiprocessing
 import resource
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -39,6 +38,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
+
+from unskew.cli import app
 
 Random = np.random.RandomState
 LONGEST = 20.0
@@ -81,7 +82,8 @@ def make_samples(folder: Path, n_rows: int = 300) -> Samples:
         pq.write_table(table, path, **way)
     model = folder / "model.unskew"
     fit = ["fit", paths[0], "--label", "known", "--confidence", "risk", "--exclude", "truth", "--epochs", "2"]
-    subprocess.run([sys.executable, "-m", "unskew", *fit, "--out", model], check=True, capture_output=True)
+    with quiet():
+        app([*map(str, fit), "--out", str(model)], standalone_mode=False)
     return Samples(paths, model)
 
 
@@ -270,11 +272,9 @@ def commands_on(kind: str, path: Path, samples: Samples, folder: Path) -> list[l
 
 def ending_of(commands: list[list[str]]) -> tuple[str, str]:
     """How the commands end, and the message if it is not a result."""
-    from unskew.cli import app
-
     for command in commands:
         try:
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            with quiet():
                 app(command, standalone_mode=False)
         except (ValueError, OSError) as error:
             named = any(Path(each).name in str(error) for each in (*command[1:3], command[-1]))
@@ -284,70 +284,79 @@ def ending_of(commands: list[list[str]]) -> tuple[str, str]:
     return READ, ""
 
 
-def work(connection: Any, kind: str, numbers: list[int], seed: int, samples: Samples) -> None:
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    nowhere = io.StringIO()
+    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+Case = tuple[str, int]
+"""Kind of a file, and its number."""
+
+
+def work(connection: Any, cases: list[Case], seed: int, samples: Samples) -> None:
     """Read one file after another, and say before each which it is."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        good = {"parquet": samples.tables[0], "models": samples.model}[kind]
-        ending, message = ending_of(commands_on(kind, good, samples, folder))  # loads all that a command needs
+        ending, message = ending_of(commands_on("models", samples.model, samples, folder))  # loads all that is needed
         assert ending == READ, message
-        for number in numbers:
+        for kind, number in cases:
             path = folder / f"file{number}.{'parquet' if kind == 'parquet' else 'unskew'}"
             path.write_bytes(damaged(kind, number, seed, samples))
-            connection.send(number)
-            connection.send(ending_of(commands_on(kind, path, samples, folder)))
+            connection.send((kind, number))
+            connection.send(Outcome(kind, number, *ending_of(commands_on(kind, path, samples, folder))))
             path.unlink()
     connection.send(None)
 
 
-def endings(kind: str, numbers: list[int], seed: int, samples: Samples) -> Iterator[Outcome]:
+def endings(cases: list[Case], seed: int, samples: Samples) -> list[Outcome]:
     """What becomes of these files, in processes that are replaced when they end or hang."""
     context = multiprocessing.get_context("spawn")
-    left = list(numbers)
+    left, outcomes = list(cases), []
     while left:
         ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs, kind, left, seed, samples))
+        process = context.Process(target=work, args=(theirs, left, seed, samples))
         process.start()
         theirs.close()
-        for outcome in _from_worker(ours, kind, process):
-            yield outcome
-            left.remove(outcome.number)
+        found = list(reports(ours))
         process.kill()
         process.join()
+        outcomes += found
+        left = left[len(found) :]
+    return outcomes
 
 
-def _from_worker(connection: Any, kind: str, process: Any) -> Iterator[Outcome]:
-    number, patience = None, 300.0  # it takes a while to start on a busy machine
+def reports(connection: Any) -> Iterator[Outcome]:
+    """What a worker says, in the order of its files; the last one may be the file that it ended or hung at."""
+    case, patience = None, 300.0  # it takes a while to start on a busy machine
     while True:
         try:
             message = connection.recv() if connection.poll(patience) else HUNG
         except EOFError:
-            process.join()
             message = ABORTED
         if message is None:
             return
-        if message in (HUNG, ABORTED):
-            if number is None:
-                raise RuntimeError(f"a worker ended before its first file (exit code {process.exitcode})")
-            yield Outcome(kind, number, message, f"exit code {process.exitcode}")
-            return
-        if isinstance(message, int):
-            number, patience = message, LONGEST
+        if isinstance(message, Outcome):
+            yield message
+        elif isinstance(message, tuple):
+            case, patience = message, LONGEST
+        elif case is None:
+            raise RuntimeError(f"a worker {message} before its first file")
         else:
-            yield Outcome(kind, number, *message)
+            yield Outcome(*case, message)
+            return
 
 
 def run(counts: dict[str, int], seed: int, workers: int, keep: Path | None = None) -> list[Outcome]:
     """What became of so many files of each kind."""
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(workers) as pool:
         samples = make_samples(Path(name))
-        shares = [
-            (kind, list(range(part, count, workers))) for kind, count in counts.items() for part in range(workers)
-        ]
-        every = partial(_all_endings, seed=seed, samples=samples)
-        outcomes = [outcome for found in pool.map(every, shares) for outcome in found]
+        cases = [(kind, number) for kind, count in counts.items() for number in range(count)]
+        shares = [cases[part::workers] for part in range(workers)]
+        outcomes = [each for found in pool.map(partial(endings, seed=seed, samples=samples), shares) for each in found]
         for outcome in outcomes:
             if keep is not None and outcome.ending in (TRACEBACK, ABORTED, HUNG):
                 keep.mkdir(parents=True, exist_ok=True)
@@ -355,10 +364,6 @@ def run(counts: dict[str, int], seed: int, workers: int, keep: Path | None = Non
                 path.write_bytes(damaged(outcome.kind, outcome.number, seed, samples))
                 path.with_suffix(".txt").write_text(outcome.message)
     return outcomes
-
-
-def _all_endings(share: tuple[str, list[int]], seed: int, samples: Samples) -> list[Outcome]:
-    return list(endings(*share, seed, samples))
 
 
 def main() -> None:
