@@ -2,12 +2,12 @@
 
 import io
 import os
-import subprocess
 import sys
 
 import polars as pl
 import pytest
 
+from program import run_program
 from toy_table import run, toy_frame, write_toy
 from unskew._support.progress import progress_bar
 from unskew._support.text import visible
@@ -72,9 +72,8 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e\u2066\x9b31m\r\nerror: no"
 
 def everything_said(*arguments, cwd):
     """What the program prints on both streams: nothing that a terminal would obey, except line breaks."""
-    command = [sys.executable, "-m", "unskew", *arguments]
-    result = subprocess.run(command, cwd=cwd, capture_output=True, check=False)
-    said = (result.stdout + result.stderr).decode()
+    result = run_program(*arguments, cwd=cwd)
+    said = result.stdout + result.stderr
     assert "Traceback" not in said
     assert said == visible(said, keep="\n")
     return result.returncode, said
