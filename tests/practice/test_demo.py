@@ -33,10 +33,16 @@ def small(tell):
     return story
 
 
-@pytest.fixture
-def small_demo(monkeypatch):
-    for name in ("toy_story", "digits_story"):
-        monkeypatch.setattr(demo, name, small(getattr(demo, name)))
+@pytest.fixture(scope="module")
+def small_demo(tmp_path_factory):
+    """Folder that the demo made, and what it printed."""
+    folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("toy_story", "digits_story"):
+            patch.setattr(demo, name, small(getattr(demo, name)))
+        result = CliRunner().invoke(app, ["demo", "--out", str(folder)])
+    assert result.exit_code == 0, result.output
+    return folder, result.output
 
 
 class Page(HTMLParser):
@@ -50,34 +56,30 @@ class Page(HTMLParser):
         self.addresses += [value for name, value in attributes if name in ("src", "href", "xlink:href", "action")]
 
 
-@pytest.mark.usefixtures("small_demo")
-def test_browser_loads_the_page_without_complaint(tmp_path):
+def test_browser_loads_the_page_without_complaint(small_demo, tmp_path):
     program = find_chromium()
     if program is None:
         pytest.skip("no Chromium here: the page is not shown in a browser")
-    path = demo.run_demo(tmp_path / "demo")
     with Browser(program, tmp_path / "profile") as browser:
-        browser.open(path)
+        browser.open(small_demo[0] / "index.html")
         assert browser.complaints == []
         assert browser.run("getComputedStyle(document.querySelector('figure svg path')).strokeLinejoin") == "round"
 
 
-@pytest.mark.usefixtures("small_demo")
-def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(tmp_path):
-    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "new" / "folder")])
-    assert result.exit_code == 0, result.output
+def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(small_demo):
+    folder, printed = small_demo
     for word in ("The toy law", "Digits", "true AUC", "estimated", "95 % interval", "conf-auc", "no-conf", "ntc"):
-        assert word in result.output
-    page = (tmp_path / "new" / "folder" / "index.html").read_text()
+        assert word in printed
+    page = (folder / "index.html").read_text()
     parsed = Page(page)
     assert parsed.tags.count("svg") == 5
     assert "script" not in parsed.tags
     # Only places inside the page itself: nothing is fetched from outside.
     assert all(address.startswith(("#", "data:")) for address in parsed.addresses)
     assert not re.search(r"url\((?!#|data:)", page)
-    assert sorted(each.name for each in (tmp_path / "new" / "folder").iterdir()) == ["index.html", "overview.png"]
+    assert sorted(each.name for each in folder.iterdir()) == ["index.html", "overview.png"]
     # Every figure of the printed table is on the page.
-    for figure in re.findall(r"\d\.\d{3} to \d\.\d{3}", result.output):
+    for figure in re.findall(r"\d\.\d{3} to \d\.\d{3}", printed):
         assert figure in page
 
 
