@@ -52,8 +52,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/larger_than_memory.py --out results/benchmarks/larger_than_memory.csv
 	$(BIN)/python benchmarks/page.py
 
-# The paper's experiments, on the data under UNSKEW_DATA: many hours on two cores. Rows that are there are kept, so that it
-# goes on where it was stopped.
+
+# The paper's experiments, on the data under UNSKEW_DATA: many hours on two cores. Finished rows are kept; the next run
+# resumes where this one stopped.
 results: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh -ex results/commands.txt
 	$(BIN)/python docs/results_page.py
