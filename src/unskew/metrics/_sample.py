@@ -46,6 +46,11 @@ class Sample:
         """What turns the mean weight into the prior: the share of labeled rows; 1 for two samples (Eq. 105)."""
         return len(self.labeled) / (len(self.labeled) + len(self.unlabeled)) if self.one_sample else 1.0
 
+    @property
+    def implied_prior(self) -> float:
+        """What the weights imply, possible or not."""
+        return self.alpha * float(self.weight.mean())
+
 
 def read_sample(
     y: Any, score: Any, confidence: Any, labeling_prob: Any, scenario: str, clip: float, prior: float | None = None
@@ -60,10 +65,9 @@ def read_sample(
     prob = labeling_prob[labeled].astype(np.float64)
     _require_possible(prob, np.flatnonzero(labeled), scenario, clip)
     weight = inverse_labeling_weight(check_confidence(confidence, labeled), prob, clip)
-    score = score.astype(np.float64)
-    one_sample = scenario == "one-sample"
-    # The prior that the weights imply, alpha times their mean, may be wrong; R_H does not depend on their scale.
+    score, one_sample = score.astype(np.float64), scenario == "one-sample"
     raised_by = 1.0
+    # The prior that the weights imply, alpha times their mean, may be wrong; R_H does not depend on their scale.
     if prior is not None:
         weight = weight * (_mean_weight_for(prior, labeled, one_sample) / float(weight.mean()))
     elif one_sample:  # labeled instances are positive ones, so that the prior is at least alpha
@@ -101,16 +105,16 @@ def _require_possible(prob: np.ndarray, rows: np.ndarray, scenario: str, clip: f
 
 
 def prior_and_label_freq(sample: Sample) -> tuple[float, float]:
-    """Prior and label frequency."""
-    prior = min(sample.alpha * float(sample.weight.mean()), 1.0)
+    """The prior, at most 1, and the label frequency that follows; NaN for two samples."""
+    prior = min(sample.implied_prior, 1.0)
     return prior, sample.alpha / prior if sample.one_sample else float("nan")
 
 
 def warn_no_estimate(sample: Sample, what: str = "AUC") -> None:
     warnings.warn(
         "the estimated prior, alpha times the mean of confidence / labeling_prob, must be below 1 for an AUC, but "
-        f"it is {sample.alpha * float(sample.weight.mean()):.3g}: labeling probabilities are too small or confidence "
-        f"is too high. The {what} is NaN. Estimate the labeling probability again, or raise small ones with clip=.",
+        f"it is {sample.implied_prior:.3g}: labeling probabilities are too small or confidence is too high. The {what} "
+        "is NaN. Estimate the labeling probability again, or raise small ones with clip=.",
         NoEstimateWarning,
         stacklevel=3,
     )
@@ -118,8 +122,7 @@ def warn_no_estimate(sample: Sample, what: str = "AUC") -> None:
 
 def parts_of(sample: Sample) -> tuple[float, float]:
     """The two means that the AUC is a function of: A = pi, and B = pi R_H."""
-    mean_weight_above = float(np.mean(sample.weight * share_above_labeled(sample)))
-    return sample.alpha * float(sample.weight.mean()), sample.alpha * mean_weight_above
+    return sample.implied_prior, sample.alpha * float(np.mean(sample.weight * share_above_labeled(sample)))
 
 
 def auc_of(prior: float, weighted_risk: float) -> float:
@@ -154,10 +157,9 @@ class Influence:
     @property
     def standard_error(self) -> float:
         """Of the estimate that this is the influence on."""
+        parts = [self.labeled, self.unlabeled]
         if self.one_sample:
-            everything = np.concatenate([self.labeled, self.unlabeled])
-            return float(np.sqrt(everything.var(ddof=1) / len(everything)))
-        parts = (self.labeled, self.unlabeled)
+            parts = [np.concatenate(parts)]
         return float(np.sqrt(sum(part.var(ddof=1) / len(part) for part in parts)))
 
 

@@ -29,7 +29,7 @@ LARGEST_TREE_SAMPLE = 20_000
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """What models that did not see a row say of it.
+    """Predictions for each row by models that were not trained on it.
 
     Attributes
     ----------

@@ -25,9 +25,7 @@ __all__ = [
 LEAST_TAIL = 5
 """Fewest large weights that a tail is judged by, as in Pareto smoothed importance sampling."""
 
-GOOD, NOTE, WARNING = "good", "note", "warning"
-LEVELS = (GOOD, NOTE, WARNING)
-
+LEVELS = GOOD, NOTE, WARNING = "good", "note", "warning"
 
 NO_NEGATIVES = (
     "confidence and labeling probability together leave no row to be negative, because the confidence is too high, or "
@@ -90,7 +88,8 @@ def diagnose(
 
     Returns
     -------
-    findings : one per check, always in the same order
+    findings : list of Finding
+        One per check, always in the same order.
 
     Examples
     --------
@@ -132,20 +131,24 @@ def share_of_heaviest(weight: np.ndarray, share: float) -> tuple[int, float]:
     return count, float(np.sort(weight)[-count:].sum() / weight.sum())
 
 
+def _graded(name: str, text: str, note: tuple[bool, str], warning: tuple[bool, str]) -> Finding:
+    """A finding of the worst level whose condition holds, with the advice that belongs to it."""
+    for level, (holds, advice) in ((WARNING, warning), (NOTE, note)):
+        if holds:
+            return Finding(level, name, text, advice)
+    return Finding(GOOD, name, text)
+
+
 def check_effective_size(weight: np.ndarray) -> Finding:
     """Whether enough labels are left after weighting."""
     size, n = effective_sample_size(weight), len(weight)
-    level = WARNING if size < 30 or size < 0.1 * n else NOTE if size < 100 or size < 0.3 * n else GOOD
-    advice = {
-        GOOD: "",
-        NOTE: "Expect wide intervals; more labels of the kinds that are seldom labeled would help most.",
-        WARNING: "Do not rely on small differences: label more rows, most of all of kinds that are seldom labeled.",
-    }
-    return Finding(
-        level,
+    few = "Expect wide intervals; more labels of the kinds that are seldom labeled would help most."
+    too_few = "Do not rely on small differences: label more rows, most of all of kinds that are seldom labeled."
+    return _graded(
         "effective-sample-size",
         f"The {n:,} labeled rows count as much as {size:,.0f} equally weighted ones would ({percent(size / n)}).",
-        advice[level],
+        note=(size < 100 or size < 0.3 * n, few),
+        warning=(size < 30 or size < 0.1 * n, too_few),
     )
 
 
@@ -154,18 +157,14 @@ def check_heaviest(weight: np.ndarray) -> Finding:
     (few, held), (more, held_by_more) = share_of_heaviest(weight, 0.01), share_of_heaviest(weight, 0.05)
     # The heaviest hundredth of a few rows is one row, which holds much of the weight even if all are equal.
     times, times_more = held * len(weight) / few, held_by_more * len(weight) / more
-    level = WARNING if times > 30 or times_more > 12 else NOTE if times > 15 or times_more > 8 else GOOD
-    advice = {
-        GOOD: "",
-        NOTE: "Look at these rows: a wrong label or confidence among them moves the result.",
-        WARNING: "Check labels and confidence of the heaviest rows by hand, and label more rows of their kind.",
-    }
-    return Finding(
-        level,
+    look = "Look at these rows: a wrong label or confidence among them moves the result."
+    check = "Check labels and confidence of the heaviest rows by hand, and label more rows of their kind."
+    return _graded(
         "heaviest-weights",
         f"The heaviest 1 % of the labeled rows ({few:,}) hold {percent(held)} of the weight, the heaviest 5 % "
         f"({more:,}) hold {percent(held_by_more)}.",
-        advice[level],
+        note=(times > 15 or times_more > 8, look),
+        warning=(times > 30 or times_more > 12, check),
     )
 
 
@@ -173,30 +172,23 @@ def check_tail(weight: np.ndarray) -> Finding:
     """Whether the largest weights come from so heavy a tail that means of them cannot be trusted."""
     name, tail = "weight-tail", pareto_tail(weight)
     if tail is None:
-        return Finding(
-            NOTE,
-            name,
+        text = (
             f"With {len(weight):,} labeled rows there are too few large weights (at least {LEAST_TAIL} are needed) to "
-            "judge how fast they fall off.",
-            "Read the intervals as rough; with more labels this check becomes possible.",
+            "judge how fast they fall off."
         )
+        return Finding(NOTE, name, text, "Read the intervals as rough; with more labels this check becomes possible.")
     if tail.shape == float("-inf"):
         return Finding(GOOD, name, f"The {tail.n_tail:,} largest weights are all the same: there is no heavy tail.")
-    start = f"Among the {tail.n_tail:,} largest weights, the tail index is {tail.shape:.2f}"
+    meaning = "weights larger than any seen here are likely, and the estimates are unreliable (above 0.7)"
     if tail.shape < 0.5:
-        return Finding(GOOD, name, f"{start}: large weights are rare enough for the estimates (below 0.5 is good).")
-    if tail.shape <= 0.7:
-        return Finding(
-            NOTE,
-            name,
-            f"{start}: large weights are frequent, but usable (0.5 to 0.7).",
-            "Intervals may be somewhat too narrow.",
-        )
-    return Finding(
-        WARNING,
+        meaning = "large weights are rare enough for the estimates (below 0.5 is good)"
+    elif tail.shape <= 0.7:
+        meaning = "large weights are frequent, but usable (0.5 to 0.7)"
+    return _graded(
         name,
-        f"{start}: weights larger than any seen here are likely, and the estimates are unreliable (above 0.7).",
-        "Label more rows of the kinds that are seldom labeled.",
+        f"Among the {tail.n_tail:,} largest weights, the tail index is {tail.shape:.2f}: {meaning}.",
+        note=(tail.shape >= 0.5, "Intervals may be somewhat too narrow."),
+        warning=(tail.shape > 0.7, "Label more rows of the kinds that are seldom labeled."),
     )
 
 
@@ -204,86 +196,78 @@ def check_positivity(labeling_prob: np.ndarray, weight: np.ndarray, clip: float,
     """Whether there are positives that were hardly ever labeled."""
     what = "labeling probability" if scenario == "one-sample" else "density ratio"
     below = labeling_prob <= clip
-    share, held = float(below.mean()), float(weight[below].sum() / weight.sum())
     if not below.any():
         text = f"No labeled row has a {what} below the clip of {clip:g}; the smallest is {labeling_prob.min():.3g}."
         return Finding(GOOD, "positivity", text)
-    level = WARNING if share > 0.1 or held > 0.3 else NOTE
+    share, held = float(below.mean()), float(weight[below].sum() / weight.sum())
     text = (
         f"{percent(share)} of the labeled rows have a {what} at or below the clip of {clip:g}; they hold "
         f"{percent(held)} of the weight."
     )
     advice = "Positives like these are almost never labeled, and their weight is a guess: label some more of that kind."
-    return Finding(level, "positivity", text, advice)
+    return Finding(WARNING if share > 0.1 or held > 0.3 else NOTE, "positivity", text, advice)
 
 
 def check_confidence_values(confidence: np.ndarray) -> Finding:
     """Whether the confidence distinguishes labeled rows."""
-    name, low, high = "confidence", float(confidence.min()), float(confidence.max())
+    low, middle, high = (float(each(confidence)) for each in (np.min, np.median, np.max))
+    zeros, sure = float(np.mean(confidence == 0)), float(np.mean(confidence >= 0.99))
+    level, advice = NOTE, ""
     if low == high and len(confidence) > 1:
-        return Finding(
-            NOTE,
-            name,
-            f"The confidence is {low:.3g} on every labeled row, so it does not distinguish rows.",
-            "If you know how certain each label is, provide it; otherwise certain and doubtful labels count the same.",
+        text = f"The confidence is {low:.3g} on every labeled row, so it does not distinguish rows."
+        advice = (
+            "If you know how certain each label is, provide it; otherwise certain and doubtful labels count the same."
         )
-    zeros = float(np.mean(confidence == 0))
-    if zeros > 0:
-        return Finding(
-            WARNING if zeros > 0.05 else NOTE,
-            name,
-            f"{percent(zeros)} of the labeled rows have confidence 0 and count for nothing.",
-            "A labeled row is a positive: if these are not, remove their label; if they are, correct the confidence.",
+    elif zeros > 0:
+        level = WARNING if zeros > 0.05 else NOTE
+        text = f"{percent(zeros)} of the labeled rows have confidence 0 and count for nothing."
+        advice = (
+            "A labeled row is a positive: if these are not, remove their label; if they are, correct the confidence."
         )
-    sure = float(np.mean(confidence >= 0.99))
-    if sure > 0.95:
-        return Finding(
-            NOTE,
-            name,
-            f"{percent(sure)} of the labeled rows have a confidence of 0.99 or more, so it hardly distinguishes them.",
-            "Check that it is a probability of being positive, and not of something that labeling made certain.",
+    elif sure > 0.95:
+        text = (
+            f"{percent(sure)} of the labeled rows have a confidence of 0.99 or more, so it hardly distinguishes them."
         )
-    middle = float(np.median(confidence))
-    text = f"The confidence of labeled rows reaches from {low:.2f} to {high:.2f}, with {middle:.2f} in the middle."
-    return Finding(GOOD, name, text)
+        advice = "Check that it is a probability of being positive, and not of something that labeling made certain."
+    else:
+        level = GOOD
+        text = f"The confidence of labeled rows reaches from {low:.2f} to {high:.2f}, with {middle:.2f} in the middle."
+    return Finding(level, "confidence", text, advice)
 
 
 def check_propensity(confidence: np.ndarray, labeling_prob: np.ndarray) -> Finding:
     """Whether confidence and labeling probability contradict each other: no propensity u / r can be above 1."""
     # The labeling probability is an estimate: on some rows it is too high though the confidence is right.
     impossible = float(np.mean(labeling_prob > confidence))
-    level = WARNING if impossible > 0.2 else NOTE if impossible > 0.1 else GOOD
     text = (
         f"On {percent(impossible)} of the labeled rows the confidence is below the probability of being labeled, which "
         "cannot be, because only positives are labeled."
     )
-    if level == GOOD:
+    if impossible <= 0.1:
         text = (
             "Confidence and probability of being labeled go together: the confidence is at least as high on "
             f"{percent(1 - impossible)} of the labeled rows."
         )
-    advice = {
-        GOOD: "",
-        NOTE: "A few such rows are chance; the confidence may be somewhat too low.",
-        WARNING: "The confidence looks too low to be a probability: the ranking can still be good, but do not trust "
-        "the estimated AUC and share of positives before it is calibrated.",
-    }
-    return Finding(level, "calibration", text, advice[level])
+    too_low = (
+        "The confidence looks too low to be a probability: the ranking can still be good, but do not trust the "
+        "estimated AUC and share of positives before it is calibrated."
+    )
+    chance = "A few such rows are chance; the confidence may be somewhat too low."
+    return _graded("calibration", text, note=(impossible > 0.1, chance), warning=(impossible > 0.2, too_low))
 
 
 def check_label_frequency(label_freq: float) -> Finding:
     """Whether more positives seem labeled than there are."""
-    name = "label-frequency"
-    if label_freq > 1:
-        return Finding(
-            WARNING,
-            name,
-            "Confidence and labeling probability together say that more positives are labeled than there are "
-            f"({percent(label_freq)} of them).",
-            "The confidence is too low to be a probability: calibrate it, or read the estimated share of positives as "
-            "a lower bound.",
-        )
-    return Finding(GOOD, name, f"An estimated {percent(label_freq)} of the positives are labeled.")
+    if label_freq <= 1:
+        return Finding(GOOD, "label-frequency", f"An estimated {percent(label_freq)} of the positives are labeled.")
+    return Finding(
+        WARNING,
+        "label-frequency",
+        "Confidence and labeling probability together say that more positives are labeled than there are "
+        f"({percent(label_freq)} of them).",
+        "The confidence is too low to be a probability: calibrate it, or read the estimated share of positives as a "
+        "lower bound.",
+    )
 
 
 def check_prior(prior: float) -> Finding:
@@ -297,14 +281,11 @@ def check_prior(prior: float) -> Finding:
             "The confidence is too high, or too few rows are labeled to estimate how likely each was to be labeled: "
             "calibrate the confidence, or label more rows.",
         )
-    if prior > 0.5:
-        return Finding(
-            NOTE,
-            "prior",
-            f"An estimated {percent(prior)} of all rows are positive, more than half.",
-            "If that is impossible, the confidence is too high or there are too few labels.",
-        )
-    return Finding(GOOD, "prior", f"An estimated {percent(prior)} of all rows are positive.")
+    text = f"An estimated {percent(prior)} of all rows are positive"
+    if prior <= 0.5:
+        return Finding(GOOD, "prior", f"{text}.")
+    advice = "If that is impossible, the confidence is too high or there are too few labels."
+    return Finding(NOTE, "prior", f"{text}, more than half.", advice)
 
 
 def check_known_prior(prior: float, estimate: float) -> Finding:
@@ -315,13 +296,11 @@ def check_known_prior(prior: float, estimate: float) -> Finding:
     )
     if 1 / 2 <= estimate / prior <= 2:
         return Finding(GOOD, "prior", f"{text}.")
-    return Finding(
-        NOTE,
-        "prior",
-        f"{text}, less than half or more than twice as much.",
+    advice = (
         "With few labels the estimate is often too high. Otherwise check the given share, and whether the confidence "
-        "is a probability.",
+        "is a probability."
     )
+    return Finding(NOTE, "prior", f"{text}, less than half or more than twice as much.", advice)
 
 
 @dataclass(frozen=True)

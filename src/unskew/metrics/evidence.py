@@ -158,8 +158,8 @@ class Evidence:
 
     def to_json(self) -> dict[str, Any]:
         """The record as what JSON can hold: no tuple, no NaN, no infinity."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        content: dict[str, Any] = plain(asdict(self))
+        return content
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
@@ -205,11 +205,12 @@ def number(value: Any) -> Number:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value as what JSON can hold: None for a number that is not finite."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -24,7 +24,6 @@ from unskew.metrics.evidence import (
 )
 from unskew.objectives.weights import effective_sample_size, inverse_labeling_weight
 
-MOST_POINTS = 200
 MOST_WEIGHTS = 2000
 N_BINS = 20
 BLOCK = 65_536
@@ -44,19 +43,17 @@ def gather_evidence(
     feature_columns: Sequence[str] | None = None,
     feature_units: Sequence[Unit] | None = None,
     ranker: Any = None,
-    level: float = 0.95,
     prior: float | None = None,
 ) -> Evidence:
     """Compute all that a report shows.
 
     Parameters
     ----------
-    y, score, confidence, labeling_prob, scenario, level, clip, prior
+    y, score, confidence, labeling_prob, scenario, clip, prior
         As in `unskew.metrics.sar_auc`; scores and labeling probabilities out of fold.
     X : array or sparse matrix of shape (n, n_features), images, or None
         What `ranker` was fitted on. Features of images have no names, and are not compared.
-    feature_names : sequence of str
-    feature_columns, feature_units : sequences of str and Unit, optional
+    feature_names, feature_columns, feature_units
         See `unskew.diagnostics.over_representation`.
     ranker : fitted ranker, optional
         Gives the training histories, and the scores that the thresholds of the curves stand at.
@@ -65,16 +62,25 @@ def gather_evidence(
     confidence = np.asarray(confidence, dtype=np.float64)
     labeled = y == 1
     judged = y, score, confidence, labeling_prob
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoEstimateWarning)  # a finding says so
-        estimate = sar_auc(*judged, scenario, level, clip=clip, prior=prior)
-    weight = inverse_labeling_weight(confidence[labeled], labeling_prob[labeled], clip)
+    with warnings.catch_warnings(action="ignore", category=NoEstimateWarning):  # a finding says so
+        estimate = sar_auc(*judged, scenario, clip=clip, prior=prior)
+    sure, prob = confidence[labeled], labeling_prob[labeled]
+    weight = inverse_labeling_weight(sure, prob, clip)
+    findings = diagnose(sure, prob, clip, scenario=scenario, alpha=float(labeled.mean()), prior=prior)
     everything = np.ones(len(y), dtype=bool) if scenario == "one-sample" else ~labeled
-    model_scores = _model_scores(ranker, X, everything)
+    # Scores of the fitted model itself, which are what a user will compare with a threshold.
+    model_scores = None if ranker is None or X is None else ranker.decision_function(X)[everything]
     curve = None
     if estimate.prior < 1:
         curve = _thin(sar_curves(*judged, scenario, clip=clip, prior=prior), model_scores)
     score_training, labeling_training = _trainings(ranker)
+    shifts: Sequence[Shift] = ()
+    if X is not None and len(getattr(X, "shape", ())) == 2 and X.shape[1] == len(feature_names):
+        table = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        mean, std = _mean_and_std(table if everything.all() else table[everything], feature_units or ())
+        shifts = over_representation(
+            table[labeled], weight, mean, std, feature_names, feature_columns=feature_columns, units=feature_units
+        )
     return Evidence(
         estimate=_estimate(estimate, weight, len(y), scenario, prior),
         n_rows=len(y),
@@ -84,19 +90,10 @@ def gather_evidence(
         clip=float(clip),
         curve=curve,
         weights=_spread(weight),
-        confidence=_histogram(confidence[labeled], 1.0),
-        labeling_prob=_histogram(labeling_prob[labeled], 1.0 if scenario == "one-sample" else None),
-        shifts=tuple(_shifts(X, labeled, everything, weight, (feature_names, feature_columns, feature_units))),
-        findings=tuple(
-            diagnose(
-                confidence[labeled],
-                labeling_prob[labeled],
-                clip,
-                scenario=scenario,
-                alpha=float(labeled.mean()),
-                prior=prior,
-            )
-        ),
+        confidence=_histogram(sure, 1.0),
+        labeling_prob=_histogram(prob, 1.0 if scenario == "one-sample" else None),
+        shifts=tuple(shifts),
+        findings=tuple(findings),
         score_training=score_training,
         labeling_training=labeling_training,
         own_share=None if model_scores is None else number(np.mean(model_scores >= ranker.threshold_)),
@@ -134,37 +131,23 @@ def _prior_interval(weight: np.ndarray, n_rows: int, scenario: str, level: float
 def _thin(curves: SarCurves, model_scores: np.ndarray | None) -> ThresholdCurve:
     """At most 200 thresholds: dense where few are flagged, and wherever recall grows."""
     flagged, tpr = curves.flagged, curves.tpr
-    least = max(float(flagged[1]), 1e-9)
-    wanted = np.concatenate([SHARES, np.geomspace(least, 1, 90), np.linspace(0, 1, 60)])
+    wanted = np.concatenate([SHARES, np.geomspace(max(float(flagged[1]), 1e-9), 1, 90), np.linspace(0, 1, 60)])
     places = np.concatenate([_nearest(flagged, wanted), _nearest(tpr, np.linspace(0, 1, 40)), [0, len(flagged) - 1]])
     kept = np.unique(places)
-    assert len(kept) <= MOST_POINTS
     threshold: list[Number] = [None] * len(kept)
     if model_scores is not None:
         # As many rows of the data reach the score as are flagged; nothing is flagged above the highest.
         count = np.rint(flagged[kept] * len(model_scores)).astype(int)
         descending = np.sort(model_scores)[::-1]
         threshold = [None if n == 0 else number(descending[min(n, len(descending)) - 1]) for n in count]
-    return ThresholdCurve(
-        flagged=tuple(flagged[kept].tolist()),
-        tpr=tuple(tpr[kept].tolist()),
-        fpr=tuple(curves.fpr[kept].tolist()),
-        precision=tuple(curves.precision[kept].tolist()),
-        threshold=tuple(threshold),
-    )
+    shares = {name: tuple(getattr(curves, name)[kept].tolist()) for name in ("flagged", "tpr", "fpr", "precision")}
+    return ThresholdCurve(**shares, threshold=tuple(threshold))
 
 
 def _nearest(ascending: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Place of the entry nearest to each wanted value."""
     right = np.clip(np.searchsorted(ascending, wanted), 1, len(ascending) - 1)
     return np.asarray(np.where(wanted - ascending[right - 1] <= ascending[right] - wanted, right - 1, right))
-
-
-def _model_scores(ranker: Any, X: Any, everything: np.ndarray) -> np.ndarray | None:
-    """Scores of the fitted model itself, which are what a user will compare with a threshold."""
-    if ranker is None or X is None:
-        return None
-    return np.asarray(np.asarray(ranker.decision_function(X))[everything])
 
 
 def _spread(weight: np.ndarray) -> tuple[float, ...]:
@@ -178,21 +161,6 @@ def _histogram(values: np.ndarray, most: float | None) -> Histogram:
     top = max(float(values.max()), 1e-9) if most is None else most
     counts, edges = np.histogram(np.clip(values, 0, top), bins=N_BINS, range=(0, top))
     return Histogram(tuple(counts.tolist()), tuple(edges.tolist()))
-
-
-def _shifts(
-    X: Any,
-    labeled: np.ndarray,
-    everything: np.ndarray,
-    weight: np.ndarray,
-    features: tuple[Sequence[str], Sequence[str] | None, Sequence[Unit] | None],
-) -> list[Shift]:
-    names, columns, units = features
-    if X is None or len(getattr(X, "shape", ())) != 2 or X.shape[1] != len(names):
-        return []
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-    mean, std = _mean_and_std(X if everything.all() else X[everything], units or ())
-    return over_representation(X[labeled], weight, mean, std, names, feature_columns=columns, units=units)
 
 
 def _mean_and_std(X: Any, units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:

@@ -18,11 +18,8 @@ class Compared:
 
     Attributes
     ----------
-    name, table_name : str
-    auc : float or None
-        Estimated without negatives; None where it cannot be estimated.
-    low, high : float
-        Its interval.
+    auc, low, high : float
+        Estimated without negatives, with its interval; `auc` is None where it cannot be estimated.
     prior : float
         Estimated share of positives.
     seconds : float
@@ -50,14 +47,8 @@ def choose(estimates: Mapping[str, SarAUC], difference: Callable[[str, str], Pai
     """The method with the highest estimate; but the paper's, if the data cannot distinguish it from that one.
 
     Estimates from few labels are close together, and the highest of many is often so by chance. The method whose
-    ranking is right under the weakest assumption is then the safer choice.
-
-    Parameters
-    ----------
-    estimates : mapping of str to SarAUC
-        By the method's name.
-    difference : callable
-        Paired difference of the AUCs of two methods, by their names; called at most once.
+    ranking is right under the weakest assumption is then the safer choice. `difference` gives the paired difference of
+    the AUCs of two methods, by their names; it is called at most once.
     """
     best = max(estimates, key=lambda name: estimates[name].unclipped)
     if best == PREFERRED or PREFERRED not in estimates or not math.isfinite(estimates[best].unclipped):

@@ -191,7 +191,8 @@ def sar_curves(
     """
     sample = read_sample(y, score, confidence, labeling_prob, scenario, clip, prior)
     share, label_freq = prior_and_label_freq(sample)
-    thresholds = np.unique(np.concatenate([sample.labeled, sample.everything]))[::-1]
+    scores = np.unique(np.concatenate([sample.labeled, sample.everything]))
+    thresholds = np.concatenate([[np.inf], scores[::-1]])
     tpr = _share_reaching(sample.labeled, thresholds, sample.weight)
     flagged = _share_reaching(sample.everything, thresholds)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -199,16 +200,8 @@ def sar_curves(
         fpr = (flagged - share * tpr) / (1 - share)
     if share >= 1:
         warn_no_estimate(sample, "false positive rate")
-        fpr = np.full(len(thresholds), np.nan)
-    return SarCurves(
-        thresholds=np.concatenate([[np.inf], thresholds]),
-        tpr=np.concatenate([[0.0], tpr]),
-        fpr=np.concatenate([[0.0], np.clip(fpr, 0, 1)]),
-        precision=np.concatenate([[1.0], np.clip(precision, 0, 1)]),
-        flagged=np.concatenate([[0.0], flagged]),
-        prior=share,
-        label_freq=label_freq,
-    )
+        fpr = np.where(np.isinf(thresholds), 0.0, np.nan)
+    return SarCurves(thresholds, tpr, np.clip(fpr, 0, 1), np.clip(precision, 0, 1), flagged, share, label_freq)
 
 
 class PairedDifference(NamedTuple):
@@ -266,16 +259,13 @@ def paired_difference(
 
 
 def _projected_interval(sample: Sample, estimate: float, level: float) -> tuple[float, float]:
-    """From the influence of each row, with Student's quantile for as many degrees as the weights are worth."""
-    degrees = max(1.0, effective_sample_size(sample.weight) - 1)
-    return _interval(estimate, influence_of(sample).standard_error, student.ppf((1 + level) / 2, degrees))
-
-
-def _interval(estimate: float, error: float, quantile: float) -> tuple[float, float]:
     """The farther ends of two intervals: symmetric on the scale of the logit, and on that of the AUC (decision 5).
 
-    Within two standard errors of 0 or 1 the logit's slope says nothing any more: it is then taken two errors away.
+    Student's quantile is for as many degrees of freedom as the weights are worth. Within two standard errors of 0 or 1
+    the logit's slope says nothing any more: it is then taken two errors away.
     """
+    error = influence_of(sample).standard_error
+    quantile = student.ppf((1 + level) / 2, max(1.0, effective_sample_size(sample.weight) - 1))
     away = min(2 * error, 0.5)
     inside = float(np.clip(estimate, max(away, 1e-9), min(1 - away, 1 - 1e-9)))
     half_width = quantile * error / (inside * (1 - inside))

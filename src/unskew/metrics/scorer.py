@@ -49,7 +49,8 @@ class SarScorer:
         final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
         prob = self._labeling_prob(X, transformed, labeled, scenario)
-        return sar_auc(y, _scores(estimator, X), confidence, prob, scenario, clip=self.clip).unclipped
+        score = _output_of(estimator, "decision_function", X)
+        return sar_auc(y, score, confidence, prob, scenario, clip=self.clip).unclipped
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Metadata that the scorer requests: `confidence`."""
@@ -73,7 +74,7 @@ class SarScorer:
         if self.labeling is not None:
             if scenario == "two-sample":
                 raise ValueError(NO_RATIO)
-            return _given_prob(self.labeling, X)
+            return _output_of(self.labeling, "labeling_prob", X)
         # What a candidate makes of the table would give each candidate a forest, and so weights, of its own.
         features = _table_of_numbers(X)
         prob = _forest_prob(transformed if features is None else features, labeled.astype(int))
@@ -91,14 +92,15 @@ def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
             return estimator, X
 
 
-def _scores(estimator: Any, X: Any) -> np.ndarray:
-    if hasattr(estimator, "decision_function"):
-        return np.asarray(estimator.decision_function(X))
+def _output_of(estimator: Any, method: str, X: Any) -> np.ndarray:
+    """What the method of a ranker gives for each row; of any other classifier, the probability of class 1."""
+    if hasattr(estimator, method):
+        return np.asarray(getattr(estimator, method)(X))
     if hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X))[:, 1]
     raise TypeError(
-        "what is scored must have a decision_function or predict_proba, but a "
-        f"{type(estimator).__name__} has neither. Give a ranker of this package, or any classifier."
+        f"what is scored must have a {method} or predict_proba, but a {type(estimator).__name__} has neither. Give a "
+        "ranker of this package, or any classifier."
     )
 
 
@@ -151,13 +153,6 @@ def _forest_prob(features: Any, labeled: np.ndarray) -> np.ndarray:
             _forest_probs.pop(next(iter(_forest_probs)), None)
         _forest_probs[key] = prob
     return prob
-
-
-def _given_prob(labeling: Any, X: Any) -> np.ndarray:
-    """What a ranker of this package, or any classifier, says of the labeling probability."""
-    if hasattr(labeling, "labeling_prob"):
-        return np.asarray(labeling.labeling_prob(X))
-    return np.asarray(labeling.predict_proba(X))[:, 1]
 
 
 def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: float = CLIP) -> SarScorer:

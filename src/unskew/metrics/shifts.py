@@ -102,6 +102,8 @@ def over_representation(
     mean, std = (np.asarray(each, dtype=np.float64).ravel() for each in (X_mean, X_std))
     if len(weight) < LEAST_KNOWN or not weight.sum() > 0:
         return []
+    if units is None:
+        units = [Unit("share" if np.isin(column, (0, 1)).all() else "number") for column in X.T]
     present = _has_value(X, units)
     known, heavy = present.sum(axis=0), present * weight[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -121,23 +123,18 @@ def over_representation(
     means = np.array([labeled_mean, weighted_mean, mean])
     shifts = []
     for i in found:
-        unit = _own_unit(X[:, i]) if units is None else units[i]
-        labels, positives, everything = (unit.center + unit.scale * means[:, i]).tolist()
-        shifts.append(Shift(str(feature_names[i]), labels, positives, everything, float(shift[i]), unit.kind))
+        labels, positives, everything = (units[i].center + units[i].scale * means[:, i]).tolist()
+        shifts.append(Shift(str(feature_names[i]), labels, positives, everything, float(shift[i]), units[i].kind))
     return shifts
 
 
-def _has_value(X: np.ndarray, units: Sequence[Unit] | None) -> np.ndarray:
+def _has_value(X: np.ndarray, units: Sequence[Unit]) -> np.ndarray:
     """Which entries of the features are values, and not what a missing one was filled with."""
     present = np.ones(X.shape, dtype=bool)
-    for number, unit in enumerate(units or ()):
+    for number, unit in enumerate(units):
         if unit.absent is not None:
             present[:, number] = X[:, unit.absent] == 0
     return present
-
-
-def _own_unit(values: np.ndarray) -> Unit:
-    return Unit("share" if np.isin(values, (0, 1)).all() else "number")
 
 
 def _without_mirrors(found: list[int], X: np.ndarray, columns: Sequence[str]) -> list[int]:
