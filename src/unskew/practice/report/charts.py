@@ -1,26 +1,14 @@
 """The charts of a model's page, from its evidence."""
 
+from dataclasses import replace
+
 import numpy as np
 from markupsafe import Markup
 
 from unskew._support.text import plural, short
 from unskew.metrics.evidence import Evidence, Histogram, ThresholdCurve, TrainingHistory
-from unskew.practice.report.svg import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Axis,
-    Plot,
-    log_axis,
-    nice_axis,
-    unit_axis,
-)
+from unskew.practice.report.svg import PLACES, Axis, Plot, log_axis, nice_axis, unit_axis
 
-_PLACES = f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-top="{TOP}" data-bottom="{HEIGHT - BOTTOM}"'
-"""Where 0 and 1 lie, for the script that moves the mark."""
 MOST_EPOCHS = 300
 
 
@@ -35,10 +23,10 @@ def roc_chart(curve: ThresholdCurve, chosen: int) -> Markup:
         plot.dot(*points[chosen], "chosen"),
     ]
     label = "ROC curve estimated without negatives: recall over false positive rate"
-    return plot.svg(marks, label, f' id="roc" data-across="fpr" data-up="tpr"{_PLACES}')
+    return plot.svg(marks, label, f' id="roc" data-across="fpr" data-up="tpr"{PLACES}')
 
 
-def precision_chart(curve: ThresholdCurve, chosen: int, prior: float, first: int = 1) -> Markup:
+def precision_chart(curve: ThresholdCurve, chosen: int, prior: float, first: int) -> Markup:
     """Precision over recall from the `first` threshold on, with a mark at the chosen one."""
     plot = Plot(unit_axis("recall"), unit_axis("precision"))
     points = list(zip(curve.tpr, curve.precision, strict=True))
@@ -48,7 +36,7 @@ def precision_chart(curve: ThresholdCurve, chosen: int, prior: float, first: int
         plot.dot(*points[chosen], "chosen"),
     ]
     label = "Precision over recall, estimated without negatives"
-    return plot.svg(marks, label, f' id="precision-recall" data-across="tpr" data-up="precision"{_PLACES}')
+    return plot.svg(marks, label, f' id="precision-recall" data-across="tpr" data-up="precision"{PLACES}')
 
 
 def weight_chart(evidence: Evidence) -> Markup:
@@ -72,7 +60,7 @@ def histogram_chart(histogram: Histogram, title: str) -> Markup:
 def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label: str, *, is_share: bool) -> Markup:
     up = nice_axis(0, float(height.max()), title, count=4)
     if is_share:
-        up = Axis(up.low, up.high, up.title, up.ticks, lambda value: f"{100 * value:.3g} %")
+        up = replace(up, text=lambda value: f"{100 * value:.3g} %")
     plot = Plot(across, up)
     bars = []
     for start, end, each in zip(edges[:-1], edges[1:], height, strict=True):

@@ -36,12 +36,8 @@ _TICKS: tuple[tuple[tuple[float, ...], int], ...] = (
 
 def demo_page(results: Sequence["StoryResult"], seed: int) -> str:
     """One self-contained HTML page."""
-    return render(
-        "demo.html",
-        stories=[(each, list(_pictures(each))) for each in results],
-        version=__version__,
-        seed=seed,
-    )
+    stories = [(each, list(_pictures(each))) for each in results]
+    return render("demo.html", stories=stories, version=__version__, seed=seed)
 
 
 def overview(result: "StoryResult") -> bytes:
@@ -101,9 +97,7 @@ def _draw_bias(axes: Any, result: "StoryResult") -> None:
     for panel, (title, size) in zip(axes, sizes.items(), strict=True):
         panel.scatter(*train.X[~labeled].T, s=2, color=GREY, linewidths=0, rasterized=True)
         panel.scatter(*train.X[labeled].T, s=14 * size, color=BLUE, alpha=0.55, linewidths=0)
-        panel.set_title(title)
-        panel.set_xticks([])
-        panel.set_yticks([])
+        panel.set(title=title, xticks=[], yticks=[])
     for color, label in ((BLUE, "labeled"), (GREY, "unlabeled")):
         axes[0].plot([], [], "o", color=color, label=label)
     axes[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2)
@@ -119,28 +113,23 @@ def _draw_curves(roc_axes: Any, precision_axes: Any, result: "StoryResult") -> N
     roc_axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     roc_axes.plot(fpr, tpr, color=ORANGE, label="true")
     roc_axes.plot(estimated.fpr, estimated.tpr, color=BLUE, label="estimated without negatives")
-    roc_axes.set_xlabel("false positive rate")
-    roc_axes.set_ylabel("true positive rate")
+    roc_axes.set(xlabel="false positive rate", ylabel="true positive rate")
     roc_axes.legend(loc="lower right")
     precision_axes.plot(recall, precision, color=ORANGE, label="true")
     precision_axes.plot(estimated.tpr, estimated.precision, color=BLUE, label="estimated without negatives")
-    precision_axes.set_xlabel("recall")
-    precision_axes.set_ylabel("precision")
-    precision_axes.set_ylim(0, 1.05)
+    precision_axes.set(xlabel="recall", ylabel="precision", ylim=(0, 1.05))
     precision_axes.legend(loc="lower left")
 
 
 def _draw_aucs(axes: Any, true: Mapping[str, float], estimated: Mapping[str, SarAUC]) -> None:
     """True AUC of each method beside the estimate and its interval."""
     for place, name in enumerate(true):
-        estimate = estimated[name]
-        first = place == 0
+        estimate, first = estimated[name], place == 0
         axes.plot([estimate.low, estimate.high], [place, place], color=BLUE, linewidth=4, alpha=0.35)
         axes.plot(estimate.auc, place, "o", color=BLUE, label="estimated without negatives" if first else None)
         axes.plot(true[name], place, "D", color=ORANGE, label="true" if first else None)
     axes.set_yticks(range(len(true)), list(true))
-    axes.set_ylim(len(true) - 0.4, -0.6)
-    axes.set_xlabel("AUC")
+    axes.set(xlabel="AUC", ylim=(len(true) - 0.4, -0.6))
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
 
@@ -150,9 +139,7 @@ def _draw_history(axes: Any, title: str, history: Sequence[Epoch], best_epoch: i
     axes.plot(epochs, [row.train_risk for row in history], color=GREY, label="training")
     axes.plot(epochs, [row.validation_risk for row in history], color=BLUE, label="validation")
     axes.axvline(best_epoch + 1, color=DARK, linewidth=0.8, linestyle=":", label="kept")
-    axes.set_title(title)
-    axes.set_xlabel("epoch")
-    axes.set_ylabel("risk")
+    axes.set(title=title, xlabel="epoch", ylabel="risk")
     axes.legend()
 
 
@@ -164,8 +151,7 @@ def draw_weights(axes: Any, weight: np.ndarray) -> None:
     ticks = plain_ticks(*axes.get_xlim())
     axes.set_xticks(list(ticks.values()), list(ticks))
     axes.minorticks_off()  # matplotlib would write 2 x 10^0, 3 x 10^0, ... over each other
-    axes.set_xlabel("weight: confidence / labeling probability")
-    axes.set_ylabel("labeled instances")
+    axes.set(xlabel="weight: confidence / labeling probability", ylabel="labeled instances")
 
 
 def plain_ticks(low: float, high: float) -> dict[str, float]:

@@ -29,16 +29,10 @@ class ModelCard:
     ----------
     file : str
         Name of the file that it was fitted on.
-    method, method_summary : str
-        Name, and one line on what it does.
-    parameters : mapping of str to object
     data_facts : sequence of (name, value)
     schema : sequence of (column, kind, note)
     left_out : sequence of (column, reason)
         Columns that are not features.
-    versions : mapping of str to str
-    made : str
-        Date, in ISO form.
     why_no_estimate : str
         Where there is no evidence, the reason.
     """
@@ -58,15 +52,15 @@ class ModelCard:
 def model_page(card: ModelCard, evidence: Evidence | None) -> str:
     """One self-contained HTML page; without evidence it is the model card alone."""
     aside = {name for name, _ in card.left_out}
-    content: dict[str, Any] = {
-        "card": card,
-        "summary": _lower_first(card.method_summary).rstrip("."),
-        "features": [row for row in card.schema if row[0] not in aside],
-        "evidence": evidence,
-    }
-    if evidence is None:
-        return render("model.html", **content)
-    return render("model.html", script="page.js", **content, **_shown(evidence))
+    return render(
+        "model.html",
+        script="" if evidence is None else "page.js",
+        card=card,
+        summary=_lower_first(card.method_summary).rstrip("."),
+        features=[row for row in card.schema if row[0] not in aside],
+        evidence=evidence,
+        **({} if evidence is None else _shown(evidence)),
+    )
 
 
 def findings_summary(findings: Sequence[Finding]) -> str:
@@ -80,9 +74,8 @@ def findings_summary(findings: Sequence[Finding]) -> str:
 def own_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
     """Where the model itself cuts; without a model, where as many rows are flagged as are positive, by estimate."""
     share = (evidence.estimate.prior or 0.0) if evidence.own_share is None else evidence.own_share
-    return min(
-        range(first_cut(evidence, curve), len(curve.flagged)), key=lambda place: abs(curve.flagged[place] - share)
-    )
+    places = range(first_cut(evidence, curve), len(curve.flagged))
+    return min(places, key=lambda place: abs(curve.flagged[place] - share))
 
 
 def _lower_first(text: str) -> str:

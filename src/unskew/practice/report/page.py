@@ -5,7 +5,7 @@ import hashlib
 import re
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -38,23 +38,19 @@ def _fingerprint(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-class ScaleMarks(NamedTuple):
-    """Where an estimate, its interval and the truth lie on a scale that ends at 1, in per cent of its width."""
+def scale_marks(
+    start: float, low: float, high: float, point: float, truth: float | None = None
+) -> dict[str, float | None]:
+    """Where an estimate, its interval and the truth lie on a scale from `start` to 1, in per cent of its width.
 
-    left: float
-    width: float
-    point: float
-    truth: float | None
+    What lies outside is drawn at the end.
+    """
 
+    def place(value: float) -> float:
+        return 100 * min(1.0, max(0.0, (value - start) / (1 - start)))
 
-def scale_marks(start: float, low: float, high: float, point: float, truth: float | None = None) -> ScaleMarks:
-    """Places on a scale from `start` to 1; what lies outside is drawn at the end."""
-    left, right, middle = (_place(each, start) for each in (low, high, point))
-    return ScaleMarks(left, right - left, middle, None if truth is None else _place(truth, start))
-
-
-def _place(value: float, start: float) -> float:
-    return 100 * min(1.0, max(0.0, (value - start) / (1 - start)))
+    left, true = place(low), None if truth is None else place(truth)
+    return {"left": left, "width": place(high) - left, "point": place(point), "truth": true}
 
 
 @cache

@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 WIDTH, HEIGHT = 420, 300
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 14, 48
+PLACES = f' data-left="{LEFT}" data-right="{WIDTH - RIGHT}" data-top="{TOP}" data-bottom="{HEIGHT - BOTTOM}"'
+"""Where 0 and 1 lie, for the script that moves a mark."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,15 @@ class Plot:
 
     def line(self, points: Sequence[tuple[float, float]], kind: str) -> str:
         """A line through points."""
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
-        return f'<polyline class="line {kind}" points="{places}"/>'
+        return f'<polyline class="line {kind}" points="{self._places(points)}"/>'
 
     def area(self, points: Sequence[tuple[float, float]], kind: str) -> str:
         """The area between a line and the bottom."""
         ends = (points[-1][0], self.y.low), (points[0][0], self.y.low)
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in (*points, *ends)))
-        return f'<polygon class="area {kind}" points="{places}"/>'
+        return f'<polygon class="area {kind}" points="{self._places((*points, *ends))}"/>'
+
+    def _places(self, points: Sequence[tuple[float, float]]) -> str:
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
 
     def bar(self, start: float, end: float, height: float, title: str) -> str:
         """A bar of a histogram, with a title that shows when one points at it."""
@@ -110,23 +113,19 @@ class Plot:
         bottom = HEIGHT - BOTTOM
         parts = [f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>']
         for tick in self.x.ticks:
-            place = self.at(tick, self.y.low)[0]
-            text = escape(self.x.text(tick))
+            place, text = self.at(tick, self.y.low)[0], escape(self.x.text(tick))
             parts.append(f'<text x="{place:.1f}" y="{bottom + 18}" text-anchor="middle">{text}</text>')
-        middle = (LEFT + WIDTH - RIGHT) / 2
-        title = escape(self.x.title)
+        middle, title = (LEFT + WIDTH - RIGHT) / 2, escape(self.x.title)
         parts.append(f'<text class="title" x="{middle:.0f}" y="{HEIGHT - 8}" text-anchor="middle">{title}</text>')
         return "".join(parts)
 
     def _up(self) -> str:
         parts = []
         for tick in self.y.ticks:
-            place = self.at(self.x.low, tick)[1]
-            text = escape(self.y.text(tick))
+            place, text = self.at(self.x.low, tick)[1], escape(self.y.text(tick))
             parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" y2="{place:.1f}"/>')
             parts.append(f'<text x="{LEFT - 7}" y="{place + 4:.1f}" text-anchor="end">{text}</text>')
-        middle = (TOP + HEIGHT - BOTTOM) / 2
-        title = escape(self.y.title)
+        middle, title = (TOP + HEIGHT - BOTTOM) / 2, escape(self.y.title)
         parts.append(
             f'<text class="title" x="14" y="{middle:.0f}" text-anchor="middle" '
             f'transform="rotate(-90 14 {middle:.0f})">{title}</text>'

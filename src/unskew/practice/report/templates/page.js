@@ -8,6 +8,7 @@
   const evidence = JSON.parse(source.textContent);
   const curve = evidence.curve;
   const charts = [...document.querySelectorAll("svg[data-across]")];
+  const shares = { flagged: "flagged", precision: "precision", recall: "tpr", fpr: "fpr" };
 
   const percent = (share) => {
     const value = 100 * share;
@@ -26,27 +27,23 @@
     const up = curve[chart.dataset.up][place];
     return [left + (right - left) * across, bottom - (bottom - top) * up];
   };
+  const moveTo = (circle, [x, y]) => {
+    circle.setAttribute("cx", x);
+    circle.setAttribute("cy", y);
+  };
 
   const show = (place) => {
-    const flagged = curve.flagged[place];
-    const rows = Math.round(flagged * evidence.n_ranked);
-    write("chosen-flagged", percent(flagged), flagged);
+    const rows = Math.round(curve.flagged[place] * evidence.n_ranked);
     write("chosen-rows", rows.toLocaleString("en-US"), rows);
-    write("chosen-precision", percent(curve.precision[place]), curve.precision[place]);
-    write("chosen-recall", percent(curve.tpr[place]), curve.tpr[place]);
-    write("chosen-fpr", percent(curve.fpr[place]), curve.fpr[place]);
     const score = curve.threshold[place];
     write("chosen-score", score === null ? "not known" : String(Number(score.toPrecision(4))), score);
-    slider.setAttribute(
-      "aria-valuetext",
-      `${percent(flagged)} flagged, precision ${percent(curve.precision[place])}, recall ${percent(curve.tpr[place])}`
-    );
-    for (const chart of charts) {
-      const [x, y] = placeOf(chart, place);
-      const dot = chart.querySelector(".chosen");
-      dot.setAttribute("cx", x);
-      dot.setAttribute("cy", y);
-    }
+    const [flagged, precision, recall] = Object.entries(shares).map(([name, column]) => {
+      const value = curve[column][place];
+      write(`chosen-${name}`, percent(value), value);
+      return percent(value);
+    });
+    slider.setAttribute("aria-valuetext", `${flagged} flagged, precision ${precision}, recall ${recall}`);
+    for (const chart of charts) moveTo(chart.querySelector(".chosen"), placeOf(chart, place));
   };
 
   const nearest = (chart, event) => {
@@ -69,9 +66,7 @@
 
   const watch = (chart) => {
     const figure = chart.closest("figure");
-    const tip = document.createElement("div");
-    tip.className = "tip";
-    tip.hidden = true;
+    const tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
     tip.setAttribute("aria-hidden", "true");
     figure.append(tip);
     const ring = chart.querySelector(".chosen").cloneNode();
@@ -85,24 +80,14 @@
       const frame = figure.getBoundingClientRect();
       const left = box.left - frame.left + (x / chart.viewBox.baseVal.width) * box.width;
       const top = box.top - frame.top + (y / chart.viewBox.baseVal.height) * box.height;
-      tip.replaceChildren();
-      for (const line of [
-        `flagged ${percent(curve.flagged[place])}`,
-        `precision ${percent(curve.precision[place])}`,
-        `recall ${percent(curve.tpr[place])}`,
-        `false positives ${percent(curve.fpr[place])}`,
-      ]) {
-        const row = document.createElement("div");
-        row.textContent = line;
-        tip.append(row);
-      }
+      const line = ([name, column]) => `${name === "fpr" ? "false positives" : name} ${percent(curve[column][place])}`;
+      tip.textContent = Object.entries(shares).map(line).join("\n");
       tip.hidden = false;
       const room = frame.width - tip.offsetWidth - 4;
       tip.style.left = `${Math.max(4, Math.min(left + 12, room))}px`;
       const above = top - tip.offsetHeight - 10;
       tip.style.top = `${above > 4 ? above : top + 14}px`;
-      ring.setAttribute("cx", x);
-      ring.setAttribute("cy", y);
+      moveTo(ring, [x, y]);
       ring.removeAttribute("hidden");
     });
     chart.addEventListener("pointerleave", () => {
