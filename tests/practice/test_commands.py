@@ -189,12 +189,12 @@ def test_more_methods_need_more_to_be_told_apart():
     """Paired intervals hold together: with more methods each is wider."""
     rng = np.random.RandomState(0)
     y = (np.arange(400) < 40).astype(int)
-    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan))
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan), truth=None)
     score = {name: y + (1 + place) * rng.normal(size=400) for place, name in enumerate(("ntc", "pg", "puauc", "lbe"))}
     honest = {name: OutOfFold(each, np.full(400, 0.4)) for name, each in score.items()}
     widths = []
     for names in (["ntc", "pg"], list(honest)):
-        result = judge(table, {name: honest[name] for name in names}, dict.fromkeys(names, 1.0), None)
+        result = judge(table, {name: honest[name] for name in names}, dict.fromkeys(names, 1.0))
         other = next(each for each in result.compared if each.name == "pg")
         widths.append(other.difference_high - other.difference_low)
         shown = comparison_table(result)
@@ -216,16 +216,16 @@ def test_the_forest_that_all_share_counts_for_no_method(tmp_path, monkeypatch):
         return OutOfFold(X[:, 0].astype(float), shared if labeling_prob is None else labeling_prob)
 
     monkeypatch.setattr(compare, "out_of_fold", spy)
-    compare.compare_table(table, TrainingOptions(seed=3), ("puauc", "ntc"), n_folds=2, verbose=False)
+    compare.compare_table(table, TrainingOptions(seed=3), ("puauc", "ntc"), n_folds=2)
     assert all((each == shared).all() for each in given)
 
 
 def test_what_cannot_be_estimated_is_said_once_and_not_as_nan():
     """Confidence 1 on few labels: as many positives as rows, or more. No warning passes (they are errors here)."""
     y = (np.arange(100) < 20).astype(int)
-    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 1.0, np.nan))
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 1.0, np.nan), truth=y)
     honest = {name: OutOfFold(np.arange(100.0), np.full(100, 0.01)) for name in ("conf-auc", "ntc")}
-    result = judge(table, honest, {"conf-auc": 1.0, "ntc": 1.0}, y)
+    result = judge(table, honest, {"conf-auc": 1.0, "ntc": 1.0})
     assert "No method's AUC can be estimated" in result.reason
     for row in comparison_table(result).rows:
         assert list(row[1:5]) == ["cannot be estimated"] * 4
@@ -238,11 +238,11 @@ def test_what_cannot_be_estimated_is_said_once_and_not_as_nan():
 def test_where_the_data_cannot_distinguish_it_the_papers_method_is_recommended():
     rng = np.random.RandomState(0)
     y = (np.arange(400) < 40).astype(int)
-    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan))
+    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan), truth=None)
     best = y + rng.normal(size=400)
     for other, recommended in ((best + 0.01 * rng.normal(size=400), "conf-auc"), (rng.normal(size=400), "ntc")):
         honest = {"ntc": OutOfFold(best, np.full(400, 0.4)), "conf-auc": OutOfFold(other, np.full(400, 0.4))}
-        result = judge(table, honest, dict.fromkeys(honest, 1.0), None)
+        result = judge(table, honest, dict.fromkeys(honest, 1.0))
         assert result.recommended == recommended
         (reference,) = [each.name for each in result.compared if each.difference_low is None]
         assert reference == recommended

@@ -1,18 +1,19 @@
 """Commands to look around: demo, example, methods, datasets."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from unskew.cli._app import app, check_seed, say, show
+from unskew.cli._app import Seed, app, say, show
 
 
 @app.command(short_help="Train on toy data and on digits, and write a page about it.")
 def demo(
     out: Annotated[Path, Option(help="Folder for the page and its picture.")] = Path("demo"),
-    seed: Annotated[int, Option(help="Random seed.")] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Train on toy data and on scikit-learn's digits, and write a page about it.
 
@@ -20,16 +21,14 @@ def demo(
     """
     from unskew.practice.demo import run_demo
 
-    check_seed(seed)
-    page = run_demo(out, seed=seed, show=show)
-    say(f"Page: {page}")
+    say(f"Page: {run_demo(out, seed=seed, show=show)}")
 
 
 @app.command(short_help="Write a table to try the other commands on.")
 def example(
     name: Annotated[str, Argument(help="claims (made-up insurance claims) or digits (images as a table).")] = "claims",
     out: Annotated[Path, Option(help="Folder for the two files.")] = Path(),
-    seed: Annotated[int, Option(help="Random seed.")] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Write a table to try the other commands on: NAME.csv to fit on, new_NAME.csv to score.
 
@@ -40,7 +39,6 @@ def example(
 
     if name not in NAMES:
         raise ValueError(f"there is no example {name!r}, only {', '.join(NAMES)}.{closest_name(name, NAMES)}")
-    check_seed(seed)
     for path in write_example(name, out, seed=seed):
         say(f"Written: {path}")
 
@@ -54,8 +52,6 @@ def methods(
 
     Examples: unskew methods; unskew methods pusb; unskew methods --json
     """
-    from dataclasses import asdict
-
     from unskew.practice.terminal import card_text, cards_table
     from unskew.rankers import method_card, method_cards
 
@@ -77,8 +73,6 @@ def datasets(
 
     Examples: unskew datasets; unskew datasets mnist cifar10-h; unskew datasets --json
     """
-    from dataclasses import asdict
-
     from unskew.datasets import data_home, describe
     from unskew.datasets import names as all_names
     from unskew.practice.terminal import dataset_text, datasets_table

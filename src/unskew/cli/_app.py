@@ -20,18 +20,6 @@ LONGEST_NAME = 20
 """Names of rows that leave room for the other columns on any terminal."""
 
 
-class _Program(TyperGroup):
-    """Refuses a wrong command line with the words that were typed, but without their control characters."""
-
-    def make_context(self, *arguments: Any, **extra: Any) -> Any:
-        with _visible_usage():
-            return super().make_context(*arguments, **extra)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _visible_usage():
-            return super().invoke(ctx)
-
-
 @contextmanager
 def _visible_usage() -> Iterator[None]:
     try:
@@ -40,6 +28,13 @@ def _visible_usage() -> Iterator[None]:
         if hasattr(error, "format_message"):  # an error of the library that reads the command line
             error.message = visible(error.message)  # type: ignore[attr-defined]
         raise
+
+
+class _Program(TyperGroup):
+    """Refuses a wrong command line with the words that were typed, but without their control characters."""
+
+    make_context = _visible_usage()(TyperGroup.make_context)
+    invoke = _visible_usage()(TyperGroup.invoke)
 
 
 app = typer.Typer(
@@ -55,10 +50,14 @@ app = typer.Typer(
 )
 
 
-def check_seed(seed: int) -> None:
-    """Refuse a seed that no generator takes, before anything long begins."""
+def _check_seed(seed: int) -> int:
+    """Refuse a seed that no generator takes."""
     if not 0 <= seed < 2**32:
         raise ValueError(f"--seed must be a whole number from 0 to {2**32 - 1}, but it is {seed}.")
+    return seed
+
+
+Seed = Annotated[int, Option(help="Random seed.", callback=_check_seed)]
 
 
 def say(text: str) -> None:

@@ -1,6 +1,8 @@
 """Commands for a table in a file: fit, score, evaluate, compare, report."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +10,7 @@ from typer import Argument, Option
 
 from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
 from unskew._support.text import plural
-from unskew.cli._app import app, check_seed, say, show, warn
+from unskew.cli._app import Seed, app, say, show, warn
 
 Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file.")]
 Model = Annotated[Path, Argument(metavar="MODEL", help="Model file written by `unskew fit`.")]
@@ -18,7 +20,6 @@ Confidence = Annotated[
 ]
 Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means unlabeled.")]
 Exclude = Annotated[list[str] | None, Option(help="Column to ignore; may be repeated.")]
-Seed = Annotated[int, Option(help="Random seed.")]
 Epochs = Annotated[int | None, Option(help="Maximum number of passes over the data; by default chosen by its size.")]
 Json = Annotated[Path | None, Option("--json", help="Also write the results to this JSON file.")]
 
@@ -52,7 +53,6 @@ def fit(
     from unskew.practice.results import model_json
     from unskew.practice.terminal import data_table, estimates_table
 
-    check_seed(seed)
     require_writable(out, data, validation)
     require_writable(as_json, data, validation, beside=out)
     training = TrainingOptions(method=method, seed=seed, epochs=epochs, prior=prior)
@@ -93,9 +93,9 @@ def score(
     from unskew.practice.score import score_file
 
     require_writable(out, model, data)
-    ranked = score_file(TableModel.load(model), data, out, id_columns or (), raw=raw)
-    _show_notes(ranked.messages)
-    say(f"{plural(ranked.n_rows, 'row')} ranked: {out}")
+    n_rows, notes = score_file(TableModel.load(model), data, out, id_columns or (), raw=raw)
+    _show_notes(notes)
+    say(f"{plural(n_rows, 'row')} ranked: {out}")
 
 
 @app.command(short_help="Estimate the AUC on other rows, without negatives.")
@@ -145,10 +145,9 @@ def compare(
     from unskew.practice.compare import check_folds, compare_table
     from unskew.practice.fit import TrainingOptions
     from unskew.practice.labeled_table import read_labeled
-    from unskew.practice.results import about_comparison, comparison_html, comparison_json
+    from unskew.practice.results import about_comparison, comparison_html
     from unskew.practice.terminal import comparison_table
 
-    check_seed(seed)
     if folds is not None and folds < 2:
         raise ValueError(f"--folds must be at least 2, to train on some rows and test on others, but it is {folds}.")
     require_folder(out)
@@ -164,13 +163,13 @@ def compare(
     make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
-    result = compare_table(table, training, names, n_folds=n_folds, truth=table.truth)
+    result = compare_table(table, training, names, n_folds)
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     say(result.reason)
     if result.right:
         say(result.right)
     about = about_comparison(table, training, n_folds, truth)
-    _write_json(numbers, comparison_json(result, about))
+    _write_json(numbers, {**about, **asdict(result)})
     write_atomically(page, comparison_html(result, about).encode())
     say(f"Page: {page}")
 
@@ -194,7 +193,7 @@ def report(
     say(f"Page: {out}")
 
 
-def _show_notes(messages: tuple[str, ...]) -> None:
+def _show_notes(messages: Sequence[str]) -> None:
     for message in messages:
         warn(f"note: {message}")
 

@@ -2,9 +2,9 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +31,6 @@ class Comparison:
 
     Attributes
     ----------
-    compared : tuple of Compared
-    recommended, reason : str
     right : str or None
         Where the truth is known, how good the recommendation was.
     right_share : float or None
@@ -50,53 +48,27 @@ class Comparison:
 
 
 def compare_table(
-    table: LabeledTable,
-    training: TrainingOptions,
-    names: Sequence[str] = (),
-    *,
-    n_folds: int | None = None,
-    truth: np.ndarray | None = None,
-    verbose: bool = True,
+    table: LabeledTable, training: TrainingOptions, names: Sequence[str] = (), n_folds: int | None = None
 ) -> Comparison:
-    """Cross-validate methods on the same folds and judge them by the same labeling probability.
+    """Cross-validate methods (by default all) on the same folds, and judge them by the same labeling probability.
 
-    Parameters
-    ----------
-    table : LabeledTable
-        With confidence.
-    training : TrainingOptions
-    names : sequence of str
-        Methods; all, if empty.
-    n_folds : int, optional
-        See `check_folds`.
-    truth : int array of shape (n,), optional
-        True classes, to see how good the recommendation is; no method sees them.
-    verbose : bool
-        Show progress bars, on a terminal.
+    The table must have a confidence. No method sees its true classes, which show how good the recommendation is.
     """
     names = tuple(dict.fromkeys(names)) or methods()
-    folds = check_folds(table, n_folds)
     # All methods share the folds and the forest that judges them; its time is not counted as any method's.
-    with progress_bar("estimating how likely rows are labeled", 1, shown=verbose) as step:
-        labeling_prob = out_of_fold_labeling(table.X, table.y, n_folds=folds, random_state=training.seed)
+    shared: dict[str, Any] = {"n_folds": check_folds(table, n_folds), "random_state": training.seed}
+    with progress_bar("estimating how likely rows are labeled", 1, shown=True) as step:
+        shared["labeling_prob"] = out_of_fold_labeling(table.X, table.y, **shared)
         step()
     honest: dict[str, OutOfFold] = {}
     seconds: dict[str, float] = {}
     with warn_once(ABOUT_PARTS):
         for name in names:
             start = time.perf_counter()
-            honest[name] = out_of_fold(
-                training.ranker(len(table.y), name),
-                table.X,
-                table.y,
-                table.confidence,
-                labeling_prob=labeling_prob,
-                n_folds=folds,
-                random_state=training.seed,
-                verbose=verbose,
-            )
+            ranker = training.ranker(len(table.y), name)
+            honest[name] = out_of_fold(ranker, table.X, table.y, table.confidence, **shared, verbose=True)
             seconds[name] = time.perf_counter() - start
-    return judge(table, honest, seconds, truth)
+    return judge(table, honest, seconds)
 
 
 def check_folds(table: LabeledTable, requested: int | None) -> int:
@@ -117,36 +89,26 @@ def check_folds(table: LabeledTable, requested: int | None) -> int:
     return folds_for(table.y) if requested is None else requested
 
 
-def judge(
-    table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, float], truth: np.ndarray | None
-) -> Comparison:
+def judge(table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, float]) -> Comparison:
     """Rank methods by scores from models that were not trained on the row, and recommend one."""
-    level = level_for(len(honest))
-    with _impossible_kept_quiet():
-        estimates = _estimates(honest, table.y, table.confidence)
-        difference = _paired(honest, table.y, table.confidence, level)
+    truth = table.truth
+    # That no AUC can be estimated is said once, by the reason for the recommendation.
+    with warnings.catch_warnings(action="ignore", category=NoEstimateWarning):
+        estimates, difference = _estimates(honest, table.y, table.confidence)
         recommended = choose(estimates, difference)
         differences = {name: difference(name, recommended) for name in honest if name != recommended}
+        share = None if truth is None else _right_share(table, honest, truth)
     compared = []
     for name in sorted(honest, key=lambda name: -estimates[name].unclipped):
         estimate, (_, low, high) = estimates[name], differences.get(name, (None, None, None))
-        compared.append(
-            Compared(
-                name=name,
-                table_name=method_card(name).table_name,
-                auc=None if np.isnan(estimate.auc) else estimate.auc,
-                low=estimate.low,
-                high=estimate.high,
-                prior=estimate.prior,
-                seconds=seconds[name],
-                true_auc=None if truth is None else float(auc(truth, honest[name].score)),
-                difference_low=low,
-                difference_high=high,
-            )
-        )
-    share = None if truth is None else _right_share(table, honest, truth)
+        known = None if np.isnan(estimate.auc) else estimate.auc
+        true = None if truth is None else float(auc(truth, honest[name].score))
+        numbers = known, estimate.low, estimate.high, estimate.prior, seconds[name], true
+        table_name = method_card(name).table_name
+        compared.append(Compared(name, table_name, *numbers, difference_low=low, difference_high=high))
+    reason = explain(compared, recommended)
     right = None if truth is None else _how_right(compared, recommended, share)
-    return Comparison(tuple(compared), recommended, explain(compared, recommended), right, share, level)
+    return Comparison(tuple(compared), recommended, reason, right, share, level_for(len(honest)))
 
 
 def level_for(n_methods: int) -> float:
@@ -160,28 +122,17 @@ def level_for(n_methods: int) -> float:
     return 1 - (1 - LEVEL) / max(1, n_methods - 1)
 
 
-def _estimates(honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None) -> dict[str, SarAUC]:
-    return {name: sar_auc(y, each.score, confidence, each.labeling_prob, clip=CLIP) for name, each in honest.items()}
-
-
-def _paired(
-    honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None, level: float
-) -> Callable[[str, str], PairedDifference]:
-    """AUC of one method minus that of another, by their names."""
+def _estimates(
+    honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None
+) -> tuple[dict[str, SarAUC], Callable[[str, str], PairedDifference]]:
+    """AUC of each method, and a function that gives the AUC of one minus that of another, by their names."""
 
     def difference(first: str, second: str) -> PairedDifference:
-        scores, labeling_prob = (honest[first].score, honest[second].score), honest[second].labeling_prob
-        return paired_difference(y, *scores, confidence, labeling_prob, CLIP, level=level)
+        a, b, level = honest[first], honest[second], level_for(len(honest))
+        return paired_difference(y, a.score, b.score, confidence, b.labeling_prob, CLIP, level=level)
 
-    return difference
-
-
-@contextmanager
-def _impossible_kept_quiet() -> Iterator[None]:
-    """Drop the warning that no AUC can be estimated: the reason for the recommendation says so, once."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoEstimateWarning)
-        yield
+    aucs = {name: sar_auc(y, each.score, confidence, each.labeling_prob, clip=CLIP) for name, each in honest.items()}
+    return aucs, difference
 
 
 def _how_right(compared: list[Compared], recommended: str, share: float | None) -> str:
@@ -191,12 +142,12 @@ def _how_right(compared: list[Compared], recommended: str, share: float | None) 
         f"By the true classes, {best} is the best with an AUC of {true[best]:.3f}, and the recommended {recommended} "
         f"has {true[recommended]:.3f}."
     )
-    if share is None:
-        return text
-    return (
-        f"{text} In {100 * share:.0f} % of {RESAMPLES} resampled tables the recommendation would have been within "
-        f"{NEAR:g} of the best."
-    )
+    if share is not None:
+        text += (
+            f" In {100 * share:.0f} % of {RESAMPLES} resampled tables the recommendation would have been within "
+            f"{NEAR:g} of the best."
+        )
+    return text
 
 
 def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.ndarray) -> float | None:
@@ -208,12 +159,9 @@ def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.nd
         rows = rng.randint(len(truth), size=len(truth))
         if table.y[rows].sum() < 2 or len(set(truth[rows])) < 2:
             continue
-        y, confidence = table.y[rows], table.confidence[rows]
         sample = {name: OutOfFold(each.score[rows], each.labeling_prob[rows]) for name, each in honest.items()}
-        with _impossible_kept_quiet():
-            estimates = _estimates(sample, y, confidence)
+        estimates, difference = _estimates(sample, table.y[rows], table.confidence[rows])
         true = {name: float(auc(truth[rows], each.score)) for name, each in sample.items()}
         if all(np.isfinite(each.unclipped) for each in estimates.values()):
-            chosen = choose(estimates, _paired(sample, y, confidence, level_for(len(sample))))
-            right.append(true[chosen] >= max(true.values()) - NEAR)
+            right.append(true[choose(estimates, difference)] >= max(true.values()) - NEAR)
     return float(np.mean(right)) if right else None

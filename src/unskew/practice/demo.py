@@ -73,17 +73,10 @@ class StoryResult:
         return Table(HEADER, rows)
 
 
-def run_demo(out: Path, *, seed: int = 0, show: Callable[[Table, str], None] | None = None) -> Path:
-    """Train, print and write the page; returns its path.
+def run_demo(out: Path, *, seed: int, show: Callable[[Table, str], None]) -> Path:
+    """Train, and write ``index.html`` and ``overview.png`` into a folder, which is made if it is missing.
 
-    Parameters
-    ----------
-    out : Path
-        Folder for ``index.html`` and ``overview.png``; made if it is missing.
-    seed : int
-        Seed of every draw.
-    show : callable, optional
-        Called with each story's table and title as soon as it is known.
+    Each story's table and title are shown as soon as they are known. Returns the path of the page.
     """
     check_random_state(seed)  # before anything is made
     make_folder(out)
@@ -91,8 +84,7 @@ def run_demo(out: Path, *, seed: int = 0, show: Callable[[Table, str], None] | N
     for story in (toy_story, digits_story):
         result = run_story(story(seed), seed)
         results.append(result)
-        if show is not None:
-            show(result.table(), result.story.title)
+        show(result.table(), result.story.title)
     write_atomically(out / "overview.png", overview(results[0]))
     write_atomically(out / "index.html", demo_page(results, seed).encode())
     return out / "index.html"
@@ -105,9 +97,9 @@ def run_story(story: Story, seed: int) -> StoryResult:
         np.concatenate([getattr(train, field), getattr(held_out, field)]) for field in ("X", "y", "confidence")
     )
     rankers, true, estimated, curves = {}, {}, {}, {}
+    validation = held_out.X, held_out.y, held_out.confidence
     for name in METHODS:
         ranker = make(name, random_state=seed, verbose=True, **story.parameters)
-        validation = (held_out.X, held_out.y, held_out.confidence)
         rankers[name] = ranker.fit(train.X, train.y, train.confidence, validation=validation)
         true[name] = auc(story.split.test_y, ranker.decision_function(story.split.test_X))
         quiet = clone(ranker).set_params(verbose=False)
@@ -122,13 +114,9 @@ def toy_story(seed: int) -> Story:
     """The toy law: two groups of positives in the plane, of which labelers see mostly one."""
     rng = check_random_state(seed)
     law = toy.ToyLaw()
-    train, held_out, test = (toy.draw(n, law, rng) for n in (2500, 600, 20_000))
-    split = Split(
-        train=Labeled(train.X, train.labeled, train.confidence),
-        validation=Labeled(held_out.X, held_out.labeled, held_out.confidence),
-        test_X=test.X,
-        test_y=test.y,
-    )
+    *drawn, test = (toy.draw(n, law, rng) for n in (2500, 600, 20_000))
+    train, held_out = (Labeled(each.X, each.labeled, each.confidence) for each in drawn)
+    split = Split(train, held_out, test.X, test.y)
     paragraphs = (
         f"A Gaussian mixture in the plane whose truth is known. One instance in {1 / law.prior:.0f} is positive. The "
         "positives form two groups; labelers catch most of the upper one and little of the lower one. The confidence "

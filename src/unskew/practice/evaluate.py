@@ -9,17 +9,11 @@ import numpy as np
 from unskew.errors import NoEstimateWarning, TooFewLabeled
 from unskew.metrics import SarAUC, auc, out_of_fold_labeling, sar_auc
 from unskew.metrics.diagnostics import NO_NEGATIVES
+from unskew.metrics.evidence import plain
 from unskew.practice.fit import LEAST_LABELED, folds_for, warn_once
+from unskew.practice.labeled_table import read_by_schema
 from unskew.practice.model import TableModel
-from unskew.tables import (
-    Tally,
-    open_table,
-    read_confidence,
-    read_labels,
-    read_table,
-    read_truth,
-    require_both_kinds,
-)
+from unskew.tables import read_confidence, read_labels, read_truth, require_both_kinds
 
 
 @dataclass(frozen=True)
@@ -28,10 +22,8 @@ class Evaluation:
 
     Attributes
     ----------
-    n_rows, n_labeled : int
     estimate : SarAUC or None
         Estimated without negatives; None without confidence.
-    true_auc : float or None
     covered : bool or None
         Whether the interval of the estimate has the true AUC in it.
     messages : tuple of str
@@ -47,12 +39,7 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data; what is not a number is null."""
-        content = asdict(self)
-        if self.estimate is not None:
-            content["estimate"] = {
-                name: None if isinstance(value, float) and np.isnan(value) else value
-                for name, value in asdict(self.estimate).items()
-            }
+        content: dict[str, Any] = plain(asdict(self))
         return content
 
 
@@ -75,29 +62,23 @@ def evaluate_file(
             "to judge a ranking, each label must have a confidence, or the true classes must be known, but neither was "
             "given. Pass --confidence COLUMN or --truth COLUMN."
         )
-    opened, tally = open_table(path), Tally()
     roles = [name for name in (label, confidence, truth) if name is not None]
-    messages = [*opened.notes, *model.schema.check_columns(opened.columns, path, [*roles, *model.source.aside])]
-    frame = read_table(opened, list(dict.fromkeys([*model.schema.names, *roles])))
-    X = model.schema.transform(frame, path=path, tally=tally)
-    messages += tally.sentences()
+    frame, X, notes, on_values = read_by_schema(model.schema, path, roles, model.source.aside)
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
-    values = None
     if confidence is not None:
         require_both_kinds(y, label, least_unlabeled=2, path=path)
-        values = read_confidence(frame, confidence, y, path=path)
+    values = None if confidence is None else read_confidence(frame, confidence, y, path=path)
     known = None if truth is None else read_truth(frame, truth, path=path)
     score = model.ranker.decision_function(X)
-    estimate = None
+    true = None if known is None else float(auc(known, score))
+    estimate = covered = None
     if values is not None:
         prob = _labeling_prob(model, X, y, path)
         with warn_once({NoEstimateWarning: f"the AUC cannot be estimated: {NO_NEGATIVES}."}):
             estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
-    true = None if known is None else float(auc(known, score))
-    covered = None
-    if true is not None and estimate is not None and not np.isnan(estimate.auc):
-        covered = bool(estimate.low <= true <= estimate.high)
-    return Evaluation(len(y), int(y.sum()), estimate, true, covered, tuple(messages))
+        if true is not None and not np.isnan(estimate.auc):
+            covered = estimate.low <= true <= estimate.high
+    return Evaluation(len(y), int(y.sum()), estimate, true, covered, (*notes, *on_values))
 
 
 def _labeling_prob(model: TableModel, X: np.ndarray, y: np.ndarray, path: Path) -> np.ndarray:

@@ -55,12 +55,8 @@ def claims_csv(n: int, rng: np.random.RandomState, first_number: int = 1) -> str
     channel = np.array([rng.choice(3, p=CHANNEL_SHARES[kind]) for kind in kinds])
     risk = probability_of_fraud(log_amount, log_days, earlier, channel)
     known = rng.uniform(size=n) < [CAUGHT[kind] for kind in kinds]
-    missing, region, day, verified = (
-        rng.uniform(size=n) < 0.02,
-        rng.choice(REGIONS, n),
-        rng.randint(0, 360, n),
-        rng.choice(["yes", "no"], n),
-    )
+    missing, region = rng.uniform(size=n) < 0.02, rng.choice(REGIONS, n)
+    day, verified = rng.randint(0, 360, n), rng.choice(["yes", "no"], n)
     lines = [COLUMNS]
     for row in range(n):
         amount = "" if missing[row] else f"{np.exp(log_amount[row]):.2f}"
@@ -77,7 +73,7 @@ def claims_csv(n: int, rng: np.random.RandomState, first_number: int = 1) -> str
 def probability_of_fraud(
     log_amount: np.ndarray, log_days: np.ndarray, earlier: np.ndarray, channel: np.ndarray
 ) -> np.ndarray:
-    """Probability of fraud given what tells: exact for the law that the claims are drawn from."""
+    """Probability of fraud given these features: exact for the law that the claims are drawn from."""
     joint = {
         kind: share
         * norm.pdf(log_amount, *LOG_AMOUNT[kind])
@@ -100,9 +96,8 @@ def digits_csv(rng: np.random.RandomState) -> tuple[str, str]:
     for_confidence, others = order[:N_CONFIDENCE], _with_prior(order[N_CONFIDENCE:], raw.y, rng)
     trainer = Trainer(max_epochs=200, learning_rate=1e-3, batch_size=128)
     confidence = classifier_confidence(raw.X[for_confidence], raw.y[for_confidence], raw.X, trainer, rng)
-    parts = others[:N_TRAIN], others[N_TRAIN:]
-    first, second = (_digits_as_csv(raw, rows, confidence, rng) for rows in parts)
-    return first, second
+    first = _digits_as_csv(raw, others[:N_TRAIN], confidence, rng)
+    return first, _digits_as_csv(raw, others[N_TRAIN:], confidence, rng)
 
 
 def _with_prior(rows: np.ndarray, y: np.ndarray, rng: np.random.RandomState) -> np.ndarray:

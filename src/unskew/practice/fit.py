@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from unskew.metrics.gather import gather_evidence
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.model import Source, TableModel
 from unskew.rankers import Ranker, make, method_card
-from unskew.tables import Column, Schema
+from unskew.tables import Schema
 
 FOLDS = 5
 LEAST_IN_FOLD = 2
@@ -28,7 +29,7 @@ LEAST_LABELED = 2 * LEAST_IN_FOLD
 """Labeled rows without which nothing can be cross-validated."""
 STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH = 8, 64, 1024
 STEPS, LEAST_EPOCHS, MOST_EPOCHS = 20_000, 5, 200
-"""Steps after which a large table has taught what it has to teach, about, and the epochs that this may mean."""
+"""Steps after which more training on a large table gains little, and the least and most epochs for them."""
 
 ABOUT_PARTS: Mapping[type[Warning], str] = {
     NoHoldOutWarning: (
@@ -50,12 +51,8 @@ class TrainingOptions:
 
     Attributes
     ----------
-    method : str
-    seed : int
     epochs : int or None
         At most so many; None takes 200 for tables of usual size and fewer for very large ones.
-    learning_rate, network
-        As for every method.
     prior : float or None
         Share of positives, where it is known.
     """
@@ -63,8 +60,6 @@ class TrainingOptions:
     method: str = "conf-auc"
     seed: int = 0
     epochs: int | None = None
-    learning_rate: float = 3e-4
-    network: str = "mlp"
     prior: float | None = None
 
     def check(self, *, has_confidence: bool, names: Sequence[str] = ()) -> None:
@@ -88,9 +83,8 @@ class TrainingOptions:
         """An unfitted ranker for a table of so many rows."""
         return make(
             self.method if method is None else method,
-            network=self.network,
             max_epochs=epochs_for(n_rows) if self.epochs is None else self.epochs,
-            learning_rate=self.learning_rate,
+            learning_rate=3e-4,
             batch_size=batch_size_for(n_rows),
             prior=self.prior,
             random_state=self.seed,
@@ -104,7 +98,7 @@ def batch_size_for(n_rows: int) -> int:
 
 
 def epochs_for(n_rows: int) -> int:
-    """Passes over the rows: the paper's number, but for tables of which each pass is many steps."""
+    """Passes over the rows: the paper's number, but fewer for tables of which each pass is many steps."""
     steps = -(-n_rows // batch_size_for(n_rows))
     return int(np.clip(STEPS // steps, LEAST_EPOCHS, MOST_EPOCHS))
 
@@ -116,42 +110,26 @@ def folds_for(y: np.ndarray) -> int:
 
 
 def fit_table(
-    table: LabeledTable,
-    training: TrainingOptions,
-    *,
-    validation: LabeledTable | None = None,
-    estimate: bool = True,
-    verbose: bool = True,
+    table: LabeledTable, training: TrainingOptions, *, validation: LabeledTable | None = None, estimate: bool = True
 ) -> TableModel:
-    """Fit on all rows, and judge by cross-validation on the same rows.
+    """Fit on all rows, and with `estimate` judge by cross-validation on the same rows.
 
-    Parameters
-    ----------
-    table : LabeledTable
-    training : TrainingOptions
-    validation : LabeledTable, optional
-        Rows that choose the epoch; else some are held out.
-    estimate : bool
-        Whether to cross-validate at all.
-    verbose : bool
-        Show progress bars, on a terminal.
+    The rows of `validation` choose the epoch; without, some of the table are held out.
     """
-    ranker = training.ranker(len(table.y), verbose=verbose)
-    held_out = None
-    if validation is not None:
-        held_out = validation.X, validation.y, validation.confidence
+    ranker = training.ranker(len(table.y), verbose=True)
+    held_out = None if validation is None else (validation.X, validation.y, validation.confidence)
     if training.prior is not None:
         advice = "Give a larger one, or leave it out."
         require_room_for_labeled(training.prior, float(np.mean(table.y)), advice, f"{table.path}: --prior")
     with warn_once(_about_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
-    evidence = _evidence(table, ranker, training, verbose) if estimate else None
+    evidence = _evidence(table, ranker, training.seed) if estimate else None
     kept = None if evidence is None else evidence.to_json()
     return TableModel(ranker, table.schema, source_of(table, validation), kept)
 
 
 def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:
-    """Where what is made from a table today comes from."""
+    """The origin of what is made from a table today."""
     return Source(
         file=table.path.name,
         label=table.label,
@@ -159,7 +137,7 @@ def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> So
         excluded=tuple(table.excluded),
         n_rows=len(table.y),
         n_labeled=int(table.y.sum()),
-        made=Source.today(),
+        made=date.today().isoformat(),
         validation_file=None if validation is None else validation.path.name,
         n_validation_rows=None if validation is None else len(validation.y),
     )
@@ -178,20 +156,13 @@ def why_no_estimate(source: Source) -> str:
     return "the model was fitted with --no-estimate"
 
 
-def _evidence(table: LabeledTable, ranker: Ranker, training: TrainingOptions, verbose: bool) -> Evidence | None:
+def _evidence(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence | None:
     n_folds = folds_for(table.y)
     if table.confidence is None or n_folds < 2:
         return None
     with warn_once(ABOUT_PARTS):
-        honest = out_of_fold(
-            clone(ranker).set_params(verbose=False),
-            table.X,
-            table.y,
-            table.confidence,
-            n_folds=n_folds,
-            random_state=training.seed,
-            verbose=verbose,
-        )
+        quiet, data = clone(ranker).set_params(verbose=False), (table.X, table.y, table.confidence)
+        honest = out_of_fold(quiet, *data, n_folds=n_folds, random_state=seed, verbose=True)
     return gather_evidence(
         y=table.y,
         score=honest.score,
@@ -214,17 +185,12 @@ def feature_units(schema: Schema) -> list[Unit]:
     for column in schema.columns:
         units += [Unit("share")] * len(column.categories)
         if column.varies:
-            unit = _unit_of_values(column)
+            kind = {"boolean": "share", "date": "date"}.get(column.kind, "number")
+            unit = Unit(kind) if kind == "share" else Unit(kind, column.mean, column.std)
             units.append(replace(unit, absent=len(units) + 1) if column.n_missing else unit)
         if column.n_missing:
             units.append(Unit("share"))
     return units
-
-
-def _unit_of_values(column: Column) -> Unit:
-    if column.kind == "boolean":
-        return Unit("share")
-    return Unit("date" if column.kind == "date" else "number", column.mean, column.std)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,16 +27,13 @@ class LabeledTable:
 
     Attributes
     ----------
-    path : Path
-    label : str
-        Column of the labels.
-    confidence_column : str or None
+    label, confidence_column : str
+        Names of columns; the second may be None.
     excluded : tuple of str
         Columns that are not to be features.
     y : int array of shape (n,)
         1 labeled, 0 unlabeled.
     confidence : array of shape (n,), or None
-    schema : Schema
     X : float32 array of shape (n, n_features)
     truth : int array of shape (n,), or None
         True classes, where they are known.
@@ -53,11 +51,6 @@ class LabeledTable:
     X: np.ndarray
     truth: np.ndarray | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def aside(self) -> tuple[str, ...]:
-        """Columns that are not features."""
-        return (self.label, *([] if self.confidence_column is None else [self.confidence_column]), *self.excluded)
 
 
 def read_labeled(
@@ -84,15 +77,26 @@ def read_labeled(
     return LabeledTable(path, label, confidence, excluded, y, values, schema, X, known, opened.notes)
 
 
+def read_by_schema(
+    schema: Schema, path: Path, roles: Sequence[str], aside: Sequence[str]
+) -> tuple[Any, np.ndarray, list[str], list[str]]:
+    """Read another file: its frame with the columns in `roles`, its features, notes on its columns and on its values.
+
+    Columns in `aside` may be there without a note.
+    """
+    opened, tally = open_table(path), Tally()
+    notes = [*opened.notes, *schema.check_columns(opened.columns, path, ignore=[*roles, *aside])]
+    frame = read_table(opened, list(dict.fromkeys([*schema.names, *roles])))
+    X = schema.transform(frame, path=path, tally=tally)
+    return frame, X, notes, tally.sentences()
+
+
 def read_validation(table: LabeledTable, path: Path, *, blank_is_unlabeled: bool = False) -> LabeledTable:
     """Read a file with the columns of a table that was read to fit on."""
-    opened = open_table(path)
-    column, tally = table.confidence_column, Tally()
-    notes = [*opened.notes, *table.schema.check_columns(opened.columns, path, ignore=table.aside)]
+    column = table.confidence_column
     roles = [table.label, *([] if column is None else [column])]
-    frame = read_table(opened, list(dict.fromkeys([*table.schema.names, *roles])))
-    X = table.schema.transform(frame, path=path, tally=tally)
-    notes += [f"{path}: {each}" for each in tally.sentences()]  # else it reads as if said of the table
+    frame, X, notes, on_values = read_by_schema(table.schema, path, roles, table.excluded)
+    notes += [f"{path}: {each}" for each in on_values]  # else they would read as if about the table
     y = read_labels(frame, table.label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     require_both_kinds(y, table.label, path=path)
     confidence = None if column is None else read_confidence(frame, column, y, path=path)

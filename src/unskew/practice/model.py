@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,11 +42,6 @@ class Source:
         """Columns that were not to be features."""
         return (self.label, *([] if self.confidence is None else [self.confidence]), *self.excluded)
 
-    @staticmethod
-    def today() -> str:
-        """The day of now, as text."""
-        return date.today().isoformat()
-
 
 @dataclass(frozen=True)
 class TableModel:
@@ -55,14 +49,12 @@ class TableModel:
 
     Attributes
     ----------
-    ranker : Ranker
     schema : Schema
         Columns as they were in training; turns rows into features.
-    source : Source
     evidence_json : mapping or None
-        What cross-validation estimated, as JSON; None if it was not wanted or not possible. Decoded by `evidence`.
+        What cross-validation estimated, as JSON; None if it was not requested or not possible. Decoded by `evidence`.
     written_with : mapping of str to str
-        Versions that it was made with; of a model that was not saved yet those of now.
+        Versions that it was made with; empty for a model that was not saved yet.
     path : Path or None
         The file that it was read from, for messages.
     """
@@ -76,7 +68,7 @@ class TableModel:
 
     @cached_property
     def evidence(self) -> Evidence | None:
-        """What cross-validation estimated; not decoded before it is wanted, because scoring does without."""
+        """What cross-validation estimated; decoded only when it is used, because scoring does without."""
         if self.evidence_json is None:
             return None
         try:
@@ -90,14 +82,8 @@ class TableModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to one model file, which holds data only."""
-        self.ranker.save(
-            path,
-            notes={
-                "schema": self.schema.to_json(),
-                "source": vars(self.source),
-                "evidence": self.evidence_json,
-            },
-        )
+        notes = {"schema": self.schema.to_json(), "source": vars(self.source), "evidence": self.evidence_json}
+        self.ranker.save(path, notes=notes)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "TableModel":
@@ -136,7 +122,7 @@ class _Encoder:
 
 @dataclass(frozen=True)
 class _Notes:
-    """What a model file holds beside the ranker; the evidence is not looked into before it is wanted."""
+    """What a model file holds beside the ranker; the evidence is not checked before it is used."""
 
     schema: dict[str, Any]
     source: Source

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -10,7 +9,7 @@ from unskew._version import __version__
 from unskew.practice.compare import Comparison
 from unskew.practice.fit import TrainingOptions, source_of, why_no_estimate
 from unskew.practice.labeled_table import LabeledTable
-from unskew.practice.model import Source, TableModel
+from unskew.practice.model import TableModel
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
 from unskew.rankers import method_card
@@ -24,19 +23,19 @@ def model_json(model: TableModel) -> dict[str, Any]:
             name: value if isinstance(value, bool | int | float | str) else str(value)
             for name, value in _parameters(model).items()
         },
-        "source": _source_json(model.source),
+        "source": vars(model.source),
         "features": len(model.schema.feature_names),
-        "columns": [list(row) for row in model.schema.describe()],
-        "left_out": [[each.name, each.reason] for each in model.schema.left_out],
+        "columns": model.schema.describe(),
+        "left_out": [(each.name, each.reason) for each in model.schema.left_out],
         "evidence": None if model.evidence is None else model.evidence.to_json(),
-        "versions": _versions_of(model),
+        "versions": dict(model.written_with) or _versions(),
     }
 
 
 def about_comparison(table: LabeledTable, training: TrainingOptions, n_folds: int, truth: str | None) -> dict[str, Any]:
     """What a comparison is about and how it was made, as plain data."""
     return {
-        "source": _source_json(source_of(table)),
+        "source": vars(source_of(table)),
         "truth": truth,
         "features": table.X.shape[1],
         "folds": n_folds,
@@ -44,11 +43,6 @@ def about_comparison(table: LabeledTable, training: TrainingOptions, n_folds: in
         "seed": training.seed,
         "versions": _versions(),
     }
-
-
-def comparison_json(result: Comparison, about: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison as plain data."""
-    return {**about, **asdict(result)}
 
 
 def model_html(model: TableModel) -> str:
@@ -64,7 +58,7 @@ def model_html(model: TableModel) -> str:
             data_facts=facts,
             schema=model.schema.describe(),
             left_out=[(each.name, each.reason) for each in model.schema.left_out],
-            versions=_versions_of(model),
+            versions=model.written_with or _versions(),
             made=source.made,
             why_no_estimate="" if model.evidence else why_no_estimate(source),
         ),
@@ -89,21 +83,18 @@ def comparison_html(result: Comparison, about: Mapping[str, Any]) -> str:
 
 
 def _source_facts(source: Mapping[str, Any]) -> list[tuple[str, str]]:
-    name, n_rows = source["validation_file"], source["n_validation_rows"]
-    validation = [] if name is None else [("validation file", name), ("rows of the validation file", f"{n_rows:,}")]
-    return [
+    facts = [
         ("file", source["file"]),
         ("rows", f"{source['n_rows']:,}"),
         ("labeled rows", f"{source['n_labeled']:,}"),
         ("label column", source["label"]),
         ("confidence column", source["confidence"] or "none"),
         ("columns excluded on request", ", ".join(source["excluded"]) or "none"),
-        *validation,
     ]
-
-
-def _source_json(source: Source) -> dict[str, Any]:
-    return {**vars(source), "excluded": list(source.excluded)}
+    if source["validation_file"] is not None:
+        facts.append(("validation file", source["validation_file"]))
+        facts.append(("rows of the validation file", f"{source['n_validation_rows']:,}"))
+    return facts
 
 
 def _parameters(model: TableModel) -> dict[str, Any]:
@@ -114,10 +105,6 @@ def _parameters(model: TableModel) -> dict[str, Any]:
         for name, value in model.ranker.get_params(deep=False).items()
         if value is not None and (held_out or name != "validation_fraction")
     }
-
-
-def _versions_of(model: TableModel) -> dict[str, str]:
-    return dict(model.written_with) or _versions()
 
 
 def _versions() -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,42 +25,31 @@ from unskew.tables import (
 )
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """How many rows were scored, where the list is, and what a user should know."""
-
-    n_rows: int
-    path: Path
-    messages: tuple[str, ...]
-
-
 def score_file(
-    model: TableModel, path: Path, out: Path, ids: Sequence[str] = (), *, raw: bool = False, verbose: bool = True
-) -> Ranked:
+    model: TableModel, path: Path, out: Path, ids: Sequence[str] = (), *, raw: bool = False
+) -> tuple[int, list[str]]:
     """Write the id columns with `score` and `rank` (1 is the most likely positive) to `out`, in the order of the file.
 
-    Parameters
-    ----------
-    model : TableModel
-    path, out : Path
-        CSV or Parquet, by suffix; a file without rows gives a list without rows.
-    ids : sequence of str
-        Columns to keep.
-    raw : bool
-        Leave cells of a CSV file as they are, even if a spreadsheet would run them as formulas.
-    verbose : bool
-        Show a progress bar, on a terminal.
+    Files are CSV or Parquet, by suffix; one without rows gives a list without rows. With `raw`, cells of a CSV file
+    stay as they are, even if a spreadsheet would run them as formulas. Returns the number of rows, and what a user
+    should know about them.
     """
     ids = list(dict.fromkeys(ids))
     check_ending(out)
     table = open_table(path)
     raw = raw or is_parquet(out)
     _check_ids(ids, table, out, raw)
-    messages = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
+    notes = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
     tally = Tally()
-    score = _score(model, table, tally, verbose)
+    score = _score(model, table, tally)
     formulas = _write(table, out, ids, score, raw)
-    return Ranked(len(score), out, (*messages, *tally.sentences(), *_about(formulas)))
+    notes += tally.sentences()
+    if formulas:
+        notes.append(
+            f"a ' was put before {plural(formulas.total(), 'cell')} of {listed(sorted(formulas))} so that no "
+            "spreadsheet runs formulas from the data. Use --raw to leave cells as they are."
+        )
+    return len(score), notes
 
 
 def _check_ids(ids: Sequence[str], table: Any, out: Path, raw: bool) -> None:
@@ -76,10 +64,10 @@ def _check_ids(ids: Sequence[str], table: Any, out: Path, raw: bool) -> None:
     check_types(out, no_rows if raw else without_formulas(no_rows)[0])
 
 
-def _score(model: TableModel, table: Any, tally: Tally, verbose: bool) -> np.ndarray:
+def _score(model: TableModel, table: Any, tally: Tally) -> np.ndarray:
     scores = [np.empty(0)]
     done = 0
-    with progress_bar("scoring", table.n_rows, shown=verbose) as step:
+    with progress_bar("scoring", table.n_rows, shown=True) as step:
         for frame in read_batches(table, model.schema.names, may_be_empty=True):
             if frame.is_empty():
                 break
@@ -113,12 +101,3 @@ def _write(table: Any, out: Path, ids: Sequence[str], score: np.ndarray, raw: bo
             place += len(frame)
             writer.write(frame.with_columns(pl.Series("score", score[here]), pl.Series("rank", rank[here])))
     return formulas
-
-
-def _about(formulas: Counter[str]) -> list[str]:
-    if not formulas:
-        return []
-    return [
-        f"a ' was put before {plural(formulas.total(), 'cell')} of {listed(sorted(formulas))} so that no spreadsheet "
-        "runs formulas from the data. Use --raw to leave cells as they are."
-    ]

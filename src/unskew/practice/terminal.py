@@ -121,22 +121,22 @@ def datasets_table(descriptions: Sequence["Description"]) -> Table:
 
 def dataset_text(description: "Description") -> str:
     """All that is known of one data set, for a terminal."""
+    sizes = description.sizes
     facts = {
         "source": description.source,
         "licence": description.licence,
         "network": description.network,
-        "parts": _sizes_text(description),
+        "parts": f"{sizes.train:,d} for training, {sizes.validation:,d} for validation, {sizes.confidence:,d} for the "
+        f"classifier that gives confidence, {sizes.test:,d} for the test",
         "stand-in": description.stand_in,
         "files": _files_state(description),
     }
     lines = [f"{description.name} ({description.table_name}): {description.summary}"]
     lines += [f"  {name}: {fact}" for name, fact in facts.items() if fact]
     for file in description.files:
-        lines += [
-            f"  - {file.path}: {'there' if file.present else 'MISSING'}",
-            f"    from {file.address}",
-            f"    checksum {file.checksum or 'none published'}",
-        ]
+        lines.append(f"  - {file.path}: {'there' if file.present else 'MISSING'}")
+        lines.append(f"    from {file.address}")
+        lines.append(f"    checksum {file.checksum or 'none published'}")
     return "\n".join(lines)
 
 
@@ -145,11 +145,3 @@ def _files_state(description: "Description") -> str:
     if not description.files:
         return "none needed"
     return f"{lacking} of {len(description.files)} missing" if lacking else "there"
-
-
-def _sizes_text(description: "Description") -> str:
-    sizes = description.sizes
-    return (
-        f"{sizes.train:,d} for training, {sizes.validation:,d} for validation, {sizes.confidence:,d} for the "
-        f"classifier that gives confidence, {sizes.test:,d} for the test"
-    )
