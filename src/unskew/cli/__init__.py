@@ -32,7 +32,8 @@ def main() -> None:
     try:
         app()
     except (MemoryError, RuntimeError) as error:
-        if not _is_about_memory(error):
+        # torch reports memory that ran out by an error of another kind
+        if not (isinstance(error, MemoryError) or OUT_OF_MEMORY.search(str(error))):
             raise
         tried = TRIED.search(str(error)) or [str(error) or "no more could be allocated"]
         _end(f"there is not enough memory ({tried[0]}). Use fewer rows or columns, or a machine with more memory.", 1)
@@ -43,11 +44,6 @@ def main() -> None:
         _end(str(error), 1 if any(reason in RAN_OUT for reason in reasons) else 2)
     except (ValueError, MissingExtra) as error:
         _end(str(error), 2)
-
-
-def _is_about_memory(error: Exception) -> bool:
-    """Whether memory ran out; torch raises an error of another kind."""
-    return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(str(error)))
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

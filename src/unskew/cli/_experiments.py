@@ -52,18 +52,8 @@ def reproduce(
         return
     if plan is None:
         raise ValueError("the name of a plan must be given, but there is none. `unskew reproduce --list` shows them.")
-    request = Request(
-        plan,
-        dataset or (),
-        method or (),
-        prior or (),
-        seeds,
-        epochs,
-        jobs,
-        out,
-        [path.resolve() for path in imports or ()],
-    )
-    done, outcome = run(request, warn)
+    files = [path.resolve() for path in imports or ()]
+    done, outcome = run(Request(plan, dataset or (), method or (), prior or (), seeds, epochs, jobs, out, files), warn)
     _summarize(done, out)
     for message in outcome.failed:
         warn(f"failed: {message}")
