@@ -38,13 +38,21 @@ def as_png(figure: Any) -> bytes:
 
 
 @contextmanager
-def new_figure(n_panels: int, *, panel: tuple[float, float] = (3.6, 3.0)) -> Iterator[tuple[Any, Sequence[Any]]]:
-    """A figure with panels side by side, in the house style; nothing global is left changed."""
+def styled(style: dict[Any, Any]) -> Iterator[None]:
+    """Settings of matplotlib while the block runs; nothing global is left changed."""
     try:
         import matplotlib
-        from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("pictures need matplotlib. Install it with: pip install 'unskew[plots]'") from error
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(style):
+        yield
+
+
+@contextmanager
+def new_figure(n_panels: int, *, panel: tuple[float, float] = (3.6, 3.0)) -> Iterator[tuple[Any, Sequence[Any]]]:
+    """A figure with panels side by side, in the house style."""
+    with styled(_STYLE):
+        from matplotlib.figure import Figure
+
         figure = Figure(figsize=(panel[0] * n_panels, panel[1]), layout="constrained")
         yield figure, np.atleast_1d(figure.subplots(1, n_panels)).tolist()

@@ -102,9 +102,9 @@ class ParquetRows(Rows):
             self._keep_nothing()  # so that they are read, not looked up
             self.walk()
             kept = np.empty((len(rows), *self.shape), dtype=np.float32)
-            step = self._window_rows
-            for start in range(0, len(rows), step):
-                self.take(rows[start : start + step], out=kept[start : start + step])
+            for start in range(0, len(rows), self._window_rows):
+                part = slice(start, start + self._window_rows)
+                self.take(rows[part], out=kept[part])
             self._kept_rows, self._kept = rows, kept
 
     def walk(self) -> None:
@@ -123,8 +123,7 @@ class ParquetRows(Rows):
         order, start = torch.empty(len(rows), dtype=torch.int64), 0
         for number in range(n_windows):  # one at a time: sorting all rows would take more memory than they do
             inside = torch.from_numpy(np.flatnonzero(window == number))
-            shuffled = inside[torch.randperm(len(inside), generator=generator)]
-            order[start : start + len(inside)] = shuffled
+            order[start : start + len(inside)] = inside[torch.randperm(len(inside), generator=generator)]
             start += len(inside)
         return order
 

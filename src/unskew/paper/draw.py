@@ -118,17 +118,16 @@ def _fit(ranker: Ranker, split: Split) -> float:
 def _changed(split: Split, setting: Setting) -> Split:
     """The draw with its confidence transformed, and noise on it."""
     rng = _generator(setting, _CONFIDENCE_NOISE)
-    parts = (_changed_part(part, setting, rng) for part in (split.train, split.validation))
-    return replace(split, train=next(parts), validation=next(parts))
 
+    def changed(part: Labeled) -> Labeled:
+        confidence = part.confidence
+        if setting.power != 1:
+            confidence = TRANSFORMS[setting.transform](confidence, setting.power)
+        if setting.confidence_noise:
+            confidence = noisy(confidence, setting.confidence_noise, rng)
+        return replace(part, confidence=confidence)
 
-def _changed_part(part: Labeled, setting: Setting, rng: np.random.RandomState) -> Labeled:
-    confidence = part.confidence
-    if setting.power != 1:
-        confidence = TRANSFORMS[setting.transform](confidence, setting.power)
-    if setting.confidence_noise:
-        confidence = noisy(confidence, setting.confidence_noise, rng)
-    return replace(part, confidence=confidence)
+    return replace(split, train=changed(split.train), validation=changed(split.validation))
 
 
 _DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)
