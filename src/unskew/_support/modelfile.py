@@ -64,7 +64,9 @@ def read_model_file(path: StrPath) -> ModelFile:
 
     Nothing is read before its size is checked against the file's, so that memory stays near the size of the file.
     """
-    with open(path, "rb", opener=_open_without_waiting) as file:
+    # A pipe that nobody writes to must be opened, too, instead of waiting for one who does.
+    no_wait = getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_wait)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ModelFileError(f"{path} must be a regular file, but it is a device or a pipe. Give a model file.")
@@ -83,11 +85,6 @@ def read_model_file(path: StrPath) -> ModelFile:
                 f"checksum is right: {str(error).rstrip('.')}. Save the model again."
             ) from None
     return ModelFile(header, arrays)
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open also a pipe that nobody writes to, instead of waiting for one that does."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _read_version(file: BufferedReader, path: StrPath, size: int) -> int:

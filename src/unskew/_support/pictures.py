@@ -10,15 +10,17 @@ import numpy as np
 from unskew.errors import MissingExtra
 
 BLUE, ORANGE, GREY, DARK = "#2a6fbb", "#d9822b", "#b8bec6", "#30363d"
-_STYLE: dict[Any, Any] = {
+_COMMON: dict[Any, Any] = {
     "font.size": 9,
+    "axes.titlesize": 10,
+    "legend.frameon": False,
+    "svg.hashsalt": "unskew",  # the same picture gives the same file
+}
+_STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#8b949e",
-    "axes.titlesize": 10,
     "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "svg.hashsalt": "unskew",  # the same picture gives the same file
 }
 
 
@@ -39,12 +41,12 @@ def as_png(figure: Any) -> bytes:
 
 @contextmanager
 def styled(style: dict[Any, Any]) -> Iterator[None]:
-    """Settings of matplotlib while the block runs; nothing global is left changed."""
+    """What all pictures have in common and this style while the block runs; nothing global is left changed."""
     try:
         import matplotlib
     except ImportError as error:
         raise MissingExtra("pictures need matplotlib. Install it with: pip install 'unskew[plots]'") from error
-    with matplotlib.rc_context(style):
+    with matplotlib.rc_context(_COMMON | style):
         yield
 
 

@@ -140,7 +140,7 @@ class ParquetRows(Rows):
         return out
 
     def _begin(self) -> None:
-        """Set up what changes while rows are handed out, and the lock of those who read or change it."""
+        """Set up what changes while rows are handed out, and the lock that guards it."""
         self._turn = RLock()
         self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="unskew-parquet")
         self._keep_nothing()
@@ -173,7 +173,7 @@ class ParquetRows(Rows):
         self._loaded: dict[int, Future[np.ndarray]] = {}
 
     def _window(self, number: int) -> np.ndarray:
-        """Rows of a window; the next one is read meanwhile, and those longest unused are let go."""
+        """Rows of a window; the next one is read meanwhile, and those longest unused are dropped."""
         wanted = [number] if number + 1 >= len(self._members) else [number, number + 1]
         for each in wanted:
             if each not in self._loaded:

@@ -114,7 +114,7 @@ Answers = dict[str, np.ndarray]
 def load_diabetes(*paths: Path) -> RawData:
     """BRFSS of four years, 142 columns; respondents with diagnosed diabetes are positive."""
     names = {*_DIABETES_NUMBERS, *_DIABETES_CODES, "DIABETES", "IYEAR", "PRACE1"}
-    answers = _join([_read_year(path, names) for path in paths])
+    answers = _read_years(paths, names)
     # Race is TableShift's domain and not a feature, but rows without it are dropped all the same.
     answers = _keep(answers, _known(answers, (*_DIABETES_NUMBERS, "DIABETES", "IYEAR", "PRACE1")), "diabetes")
     X = _encode(answers, _DIABETES_NUMBERS, _DIABETES_CODES)
@@ -125,13 +125,18 @@ def load_diabetes(*paths: Path) -> RawData:
 def load_blood(*paths: Path) -> RawData:
     """BRFSS of four years from the age of 50 on, 100 columns; diagnosed high blood pressure is positive."""
     names = {*_BLOOD_NUMBERS, *_BLOOD_CODES, "HIGH_BLOOD_PRESS", "INCOME", "IYEAR"} - {"POVERTY"}
-    answers = _join([_read_year(path, names) for path in paths])
+    answers = _read_years(paths, names)
     answers["POVERTY"] = (answers["INCOME"] <= 4).astype(float)
     kept = _known(answers, (*_BLOOD_NUMBERS, "IYEAR")) & np.isin(answers["HIGH_BLOOD_PRESS"], (1, 2))
     kept &= (answers["AGEG5YR"] >= _FIRST_HIGH_RISK_AGE) & ~np.isin(answers["INCOME"], _REFUSED["INCOME"])
     answers = _keep(answers, kept, "high blood pressure")
     X = _encode(answers, _BLOOD_NUMBERS, _BLOOD_CODES)
     return by_distance(X, (answers["HIGH_BLOOD_PRESS"] == 2).astype(int))
+
+
+def _read_years(paths: Sequence[Path], names: set[str]) -> Answers:
+    years = [_read_year(path, names) for path in paths]
+    return {name: np.concatenate([year[name] for year in years]) for name in names}
 
 
 def _read_year(path: Path, names: set[str]) -> Answers:
@@ -161,10 +166,6 @@ def _as_numbers(column: np.ndarray, name: str, path: Path) -> np.ndarray:
         return np.where(column == b"", b"nan", column).astype(np.float64)
     except ValueError as error:
         raise ValueError(f"{path} must have numbers in {name}, but it has not: {error}. Get it again.") from error
-
-
-def _join(years: list[Answers]) -> Answers:
-    return {name: np.concatenate([year[name] for year in years]) for name in years[0]}
 
 
 def _known(answers: Answers, numbers: Sequence[str]) -> np.ndarray:

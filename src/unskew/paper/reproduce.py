@@ -58,18 +58,12 @@ def wanted_plan(request: Request, say: Say) -> Plan:
             f"({', '.join(datasets)}). `unskew datasets` lists the files and where to get them; --dataset digits needs "
             "no files."
         )
-    if not request.methods:
-        plan = _with_methods(plan, imported, say)
+    if imported and not request.methods and plan.show == "weights":
+        say(f"{', '.join(imported)} is left out: {plan.name} shows only the weights of the paper's method")
+    elif not request.methods:
+        plan = replace(plan, methods=tuple(dict.fromkeys((*plan.methods, *imported))))
     methods, priors, seeds = request.methods, request.priors, request.seeds
     return plan.only(datasets=found, methods=methods, priors=priors, seeds=seeds, max_epochs=request.epochs)
-
-
-def _with_methods(plan: Plan, imported: Sequence[str], say: Say) -> Plan:
-    """The plan with the methods of imported files after its own."""
-    if imported and plan.show == "weights":
-        say(f"{', '.join(imported)} is left out: {plan.name} shows only the weights of the paper's method")
-        return plan
-    return replace(plan, methods=tuple(dict.fromkeys((*plan.methods, *imported))))
 
 
 def plan_named(name: str) -> Plan:

@@ -116,7 +116,7 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
     except OSError:
         raise
     except Exception as error:
-        return [f"{_title(setting)}: {_words(error)}" for setting in group]
+        return [_message(setting, error) for setting in group]
     failed = []
     for setting in group:
         try:
@@ -124,16 +124,13 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
         except OSError:
             raise
         except Exception as error:
-            failed.append(f"{_title(setting)}: {_words(error)}")
+            failed.append(_message(setting, error))
     return failed
 
 
-def _words(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: {error}"
-
-
-def _title(setting: Setting) -> str:
-    return f"{setting.method} on {setting.dataset}, prior {setting.prior:g}, seed {setting.seed}"
+def _message(setting: Setting, error: Exception) -> str:
+    kind = "" if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: "
+    return f"{setting.method} on {setting.dataset}, prior {setting.prior:g}, seed {setting.seed}: {kind}{error}"
 
 
 def _run_in_processes(groups: Groups, store: Store, jobs: int, imports: tuple[Path, ...], step: Step) -> list[str]:

@@ -158,7 +158,7 @@ def _free_memory() -> int:
 
 
 def _bytes_of(frame: pl.DataFrame) -> int:
-    """Memory of a frame; polars itself does not count the 16 bytes that each text takes beside its letters."""
+    """Memory of a frame; polars itself does not count the 16 bytes that each text takes besides its letters."""
     n_texts = sum(isinstance(dtype, pl.String) for dtype in frame.dtypes)
     return int(frame.estimated_size()) + 16 * n_texts * frame.height
 

@@ -57,9 +57,10 @@ class Column:
     @property
     def note(self) -> str:
         """What the column holds, in plain words."""
-        share = _percent(self.n_missing, self.n_rows)
-        missing = f"{share} missing, marked by a feature of its own" if self.n_missing else ""
-        return "; ".join(filter(None, (_about(self), missing, self.hint)))
+        parts = [_about(self), self.hint]
+        if self.n_missing:
+            parts.insert(1, f"{_percent(self.n_missing, self.n_rows)} missing, marked by a feature of its own")
+        return "; ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,13 @@ from unskew.paper.summary._panels import BOUND
 from unskew.paper.summary._records import CurvePanel, MethodCurve, Summary, WeightPanel
 
 _STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.titlesize": 10,
     "axes.grid": True,
     "grid.color": "#e3e6ea",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
     "xtick.direction": "in",
     "ytick.direction": "in",
-    "legend.frameon": False,
     "legend.handlelength": 3.0,
-    "svg.hashsalt": "unskew",  # the same picture gives the same file
 }
 # Shapes and dashes differ, too, for those who cannot see the colors. A method looks the same in every picture. PG is a
 # large ring, because it ranks as NTC does and would hide it.

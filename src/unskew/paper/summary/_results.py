@@ -180,7 +180,11 @@ def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
     """
     rows = [row for row in rows if row["max_epochs"] == plan.max_epochs]
     original = PLANS.get(plan.name, plan)
-    methods = [*plan.methods, *_varied_methods(plan, rows, beside=original.extra)]
+    neutral = {name: getattr(Setting, name) for name in plan.variants}
+    methods = [*plan.methods]
+    for row in rows:  # methods that are shown beside the variants count only if they were run with one
+        if row["method"] not in original.extra or any(row[name] != value for name, value in neutral.items()):
+            methods.append(row["method"])
     beside = {*plan.extra, *(row["method"] for row in rows)} - {*methods}
     return replace(
         plan,
@@ -190,16 +194,6 @@ def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
         priors=tuple(sorted({*plan.priors, *(row["prior"] for row in rows)})),
         seeds=max([plan.seeds, *(row["seed"] + 1 for row in rows)]),
     )
-
-
-def _varied_methods(plan: Plan, rows: list[Row], beside: tuple[str, ...]) -> list[str]:
-    """Methods of the rows, except those that are shown beside the variants of a plan and were run without any."""
-    neutral = {name: getattr(Setting, name) for name in plan.variants}
-    return [
-        row["method"]
-        for row in rows
-        if row["method"] not in beside or any(row[name] != value for name, value in neutral.items())
-    ]
 
 
 def _in_order(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -112,7 +112,9 @@ def _apart(results: Results) -> list[Entry]:
 
 
 def _auc_notes(plan: Plan, results: list[Results]) -> list[str]:
-    notes = [_mean_note(plan)]
+    priors = ", ".join(format(prior, "g") for prior in plan.priors)
+    spread = ", with the standard deviation of the runs, all priors together," if plan.show == "spread" else ""
+    notes = [f"Test AUC{spread} as a mean over seeds and then over the priors {priors}."]
     if not plan.variants:
         notes.append(
             "Bold: the best of the line, and those that do not differ from it at the 5 % level by a paired t-test over "
@@ -124,12 +126,6 @@ def _auc_notes(plan: Plan, results: list[Results]) -> list[str]:
     titles = [column.title for column in columns_of(plan)]
     means = {dataset_title(each.dataset): dict(zip(titles, each.means, strict=True)) for each in results}
     return notes + partial_notes(means)
-
-
-def _mean_note(plan: Plan) -> str:
-    priors = ", ".join(format(prior, "g") for prior in plan.priors)
-    spread = ", with the standard deviation of the runs, all priors together," if plan.show == "spread" else ""
-    return f"Test AUC{spread} as a mean over seeds and then over the priors {priors}."
 
 
 def _paper_notes(plan: Plan, results: list[Results]) -> list[str]:
