@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -190,7 +191,10 @@ def test_a_model_that_cannot_be_saved_is_told_by_its_own_name(ranker, tmp_path):
 
 
 def test_a_folder_without_the_right_to_write(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    def refuse(**_):  # root may write anywhere
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     with pytest.raises(PermissionError, match="x cannot be written: you do not have permission to write to"):
         write_atomically(tmp_path / "x", b"")
 

@@ -116,20 +116,14 @@ def _temporary_start(target: Path) -> str:
 
 def _lock(file: IO[bytes], *, wait: bool) -> bool:
     """Lock an open file until it is closed; False if another process holds it, or there are no locks here."""
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        return False
-    return True
+    with suppress(OSError):
+        if fcntl is not None:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            return True
+    return False
 
 
-def require_writable(
-    path: StrPath | None,
-    *inputs: StrPath | None,
-    beside: StrPath | None = None,
-) -> None:
+def require_writable(path: StrPath | None, *inputs: StrPath | None, beside: StrPath | None = None) -> None:
     """Refuse a path that cannot be written, or is an input or another result, before anything long begins."""
     if path is None:
         return
@@ -158,16 +152,15 @@ def _is_same(path: Path, other: StrPath | None) -> bool:
 
 
 def _require_room(path: Path, folder: Path) -> None:
-    """Refuse a path in whose folder no file can be created; only trying tells, because root has every right."""
-    if not os.access(folder, os.W_OK):
-        reason = f"you do not have permission to write to {folder}"
-        raise PermissionError(f"{path} cannot be written: {reason}. Choose another folder.")
+    """Refuse a path in whose folder no file can be created: by trying, because root has every right."""
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         reason = f"a file cannot be created in {folder} ({error.strerror})"
-        failed = OSError(f"{path} cannot be written: {reason}. Choose another folder.")
-        failed.errno = error.errno  # tells a full disk from a wrong request
+        if isinstance(error, PermissionError):
+            reason = f"you do not have permission to write to {folder}"
+        failed = type(error)(f"{path} cannot be written: {reason}. Choose another folder.")
+        failed.errno = error.errno  # distinguishes a full disk from a wrong request
         raise failed from None
 
 

@@ -22,13 +22,8 @@ def read_json(content: bytes) -> Any:
     ValueError: a JSON object must hold each key once, but it holds 'a' twice.
     """
     try:
-        return json.loads(
-            content.decode(),
-            object_pairs_hook=_without_repeats,
-            parse_constant=_finite,
-            parse_float=_finite,
-            parse_int=_whole,
-        )
+        hooks: dict[str, Any] = {"parse_constant": _finite, "parse_float": _finite, "parse_int": _whole}
+        return json.loads(content.decode(), object_pairs_hook=_without_repeats, **hooks)
     except RecursionError:
         raise ValueError("JSON must not be nested deeper than Python can read, but it is.") from None
 
@@ -75,7 +70,9 @@ def build(kind: Any, value: Any, place: str) -> Any:
         (wanted,) = (each for each in inner if each is not type(None))
         return None if value is None else build(wanted, value, place)
     if origin is Literal:
-        return _expect_one_of(inner, value, place)
+        if value not in inner:
+            raise ValueError(f"{place} must be one of {', '.join(map(repr, inner))}, but it is {short(value)}.")
+        return value
     if is_dataclass(kind):
         return _build_record(kind, value, place)
     if origin is dict:
@@ -112,12 +109,6 @@ def _build_plain(kind: Any, value: Any, place: str) -> Any:
     if kind is float and not math.isfinite(number):
         raise ValueError(f"{place} must be a finite number, but it is {number!r}.")
     return float(number) if kind is float else number
-
-
-def _expect_one_of(choices: tuple[Any, ...], value: Any, place: str) -> Any:
-    if value not in choices:
-        raise ValueError(f"{place} must be one of {', '.join(map(repr, choices))}, but it is {short(value)}.")
-    return value
 
 
 def _expect(value: Any, kind: Any, name: str, place: str) -> Any:

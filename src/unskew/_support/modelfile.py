@@ -20,6 +20,7 @@ from safetensors.numpy import save as save_arrays
 
 from unskew._support.files import write_atomically
 from unskew._support.json_records import build, read_json
+from unskew._support.text import StrPath
 from unskew.errors import ModelFileError
 
 SIGNATURE = b"\x93UNSKEW\n"
@@ -46,7 +47,7 @@ class ModelFile:
     arrays: dict[str, np.ndarray]
 
 
-def write_model_file(path: str | os.PathLike[str], model: ModelFile) -> None:
+def write_model_file(path: StrPath, model: ModelFile) -> None:
     """Write the file whole or not at all."""
     header = json.dumps(model.header, allow_nan=False).encode()
     if len(header) > LARGEST_HEADER:
@@ -58,12 +59,14 @@ def write_model_file(path: str | os.PathLike[str], model: ModelFile) -> None:
     write_atomically(path, _FIXED.pack(SIGNATURE, hashlib.sha256(body).digest()) + body)
 
 
-def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
+def read_model_file(path: StrPath) -> ModelFile:
     """Read the file; damage, another kind of file and a newer format each get their own message.
 
     Nothing is read before its size is checked against the file's, so that memory stays near the size of the file.
     """
-    with open(path, "rb", opener=_open_without_waiting) as file:
+    # A pipe that nobody writes to must be opened, too, instead of waiting for one who does.
+    no_wait = getattr(os, "O_NONBLOCK", 0)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | no_wait)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ModelFileError(f"{path} must be a regular file, but it is a device or a pipe. Give a model file.")
@@ -84,12 +87,7 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
     return ModelFile(header, arrays)
 
 
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open also a pipe that nobody writes to, instead of waiting for one that does."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _read_version(file: BufferedReader, path: str | os.PathLike[str], size: int) -> int:
+def _read_version(file: BufferedReader, path: StrPath, size: int) -> int:
     """Version of the format of a whole file; the header comes next."""
     begin = file.read(_FIXED.size)
     if not begin.startswith(SIGNATURE[: len(begin)]):

@@ -16,16 +16,9 @@ from unskew.errors import closest_name
 
 @dataclass(frozen=True)
 class Rule:
-    """What a value must be; ``a | b`` allows what either allows.
+    """What a value must be (`words` come after "must be"); ``a | b`` allows what either allows.
 
-    Attributes
-    ----------
-    words : str
-        What comes after "must be".
-    allows : callable
-        Whether a value is that.
-    options : tuple of str
-        Words to choose from, for the hint that a mistyped one gets.
+    `options` are words to choose from, for the hint that a mistyped one gets.
     """
 
     words: str
@@ -116,11 +109,8 @@ def set_seeds(estimator: Any, rng: np.random.RandomState, *, replace: bool = Fal
 
     A seed that the user has set is kept, unless `replace`.
     """
-    states = {name: value for name, value in estimator.get_params().items() if _is_random_state(name)}
+    parameters = estimator.get_params().items()
+    states = {name: value for name, value in parameters if f"__{name}".endswith("__random_state")}
     wanted = [name for name, value in sorted(states.items()) if replace or value is None]
     if wanted:
         estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in wanted})
-
-
-def _is_random_state(name: str) -> bool:
-    return name == "random_state" or name.endswith("__random_state")

@@ -10,15 +10,17 @@ import numpy as np
 from unskew.errors import MissingExtra
 
 BLUE, ORANGE, GREY, DARK = "#2a6fbb", "#d9822b", "#b8bec6", "#30363d"
-_STYLE: dict[Any, Any] = {
+_COMMON: dict[Any, Any] = {
     "font.size": 9,
+    "axes.titlesize": 10,
+    "legend.frameon": False,
+    "svg.hashsalt": "unskew",  # the same picture gives the same file
+}
+_STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#8b949e",
-    "axes.titlesize": 10,
     "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "svg.hashsalt": "unskew",  # the same picture gives the same file
 }
 
 
@@ -38,13 +40,21 @@ def as_png(figure: Any) -> bytes:
 
 
 @contextmanager
-def new_figure(n_panels: int, *, panel: tuple[float, float] = (3.6, 3.0)) -> Iterator[tuple[Any, Sequence[Any]]]:
-    """A figure with panels side by side, in the house style; nothing global is left changed."""
+def styled(style: dict[Any, Any]) -> Iterator[None]:
+    """What all pictures have in common and this style while the block runs; nothing global is left changed."""
     try:
         import matplotlib
-        from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("pictures need matplotlib. Install it with: pip install 'unskew[plots]'") from error
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(_COMMON | style):
+        yield
+
+
+@contextmanager
+def new_figure(n_panels: int, *, panel: tuple[float, float] = (3.6, 3.0)) -> Iterator[tuple[Any, Sequence[Any]]]:
+    """A figure with panels side by side, in the house style."""
+    with styled(_STYLE):
+        from matplotlib.figure import Figure
+
         figure = Figure(figsize=(panel[0] * n_panels, panel[1]), layout="constrained")
         yield figure, np.atleast_1d(figure.subplots(1, n_panels)).tolist()

@@ -65,11 +65,6 @@ def start(path: StrPath | None) -> str:
     return "" if path is None else f"{visible(os.fspath(path))}: "
 
 
-def rows(count: int) -> str:
-    """Count of rows with its noun."""
-    return plural(count, "row")
-
-
 def rows_of(count: int, total: int, one: str, more: str) -> str:
     """Count of rows among all with its verb.
 
@@ -78,7 +73,7 @@ def rows_of(count: int, total: int, one: str, more: str) -> str:
     >>> rows_of(1, 1200, "is", "are")
     '1 row of 1,200 is'
     """
-    return f"{rows(count)} of {total:,} {one if count == 1 else more}"
+    return f"{plural(count, 'row')} of {total:,} {one if count == 1 else more}"
 
 
 def offending(bad: "np.ndarray", series: Any, first_row: int, one: str, more: str) -> str:

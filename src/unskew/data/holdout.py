@@ -20,11 +20,8 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
     data, the epoch is then chosen by the training risk, and a warning says so.
 
     Rows that are not all in memory limit how many unlabeled ones are held out. The labeled, of which there are few, are
-    then held out all the same: both records say what share of the whole is labeled, and every risk goes by that.
-
-    Returns
-    -------
-    train, held_out : PUData
+    then held out all the same: both records say what share of the whole is labeled, and every risk goes by that. The
+    training data come first.
     """
     counts = np.ones(data.n_labeled, dtype=bool) if data.confidence is None else data.confidence > 0
     if data.n_labeled < 2 * LEAST_LABELED or data.n_unlabeled < 2 or counts.sum() < 2:

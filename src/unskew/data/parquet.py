@@ -102,9 +102,9 @@ class ParquetRows(Rows):
             self._keep_nothing()  # so that they are read, not looked up
             self.walk()
             kept = np.empty((len(rows), *self.shape), dtype=np.float32)
-            step = self._window_rows
-            for start in range(0, len(rows), step):
-                self.take(rows[start : start + step], out=kept[start : start + step])
+            for start in range(0, len(rows), self._window_rows):
+                part = slice(start, start + self._window_rows)
+                self.take(rows[part], out=kept[part])
             self._kept_rows, self._kept = rows, kept
 
     def walk(self) -> None:
@@ -123,8 +123,7 @@ class ParquetRows(Rows):
         order, start = torch.empty(len(rows), dtype=torch.int64), 0
         for number in range(n_windows):  # one at a time: sorting all rows would take more memory than they do
             inside = torch.from_numpy(np.flatnonzero(window == number))
-            shuffled = inside[torch.randperm(len(inside), generator=generator)]
-            order[start : start + len(inside)] = shuffled
+            order[start : start + len(inside)] = inside[torch.randperm(len(inside), generator=generator)]
             start += len(inside)
         return order
 
@@ -141,7 +140,7 @@ class ParquetRows(Rows):
         return out
 
     def _begin(self) -> None:
-        """Set up what changes while rows are handed out, and the lock of those who read or change it."""
+        """Set up what changes while rows are handed out, and the lock that guards it."""
         self._turn = RLock()
         self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="unskew-parquet")
         self._keep_nothing()
@@ -174,7 +173,7 @@ class ParquetRows(Rows):
         self._loaded: dict[int, Future[np.ndarray]] = {}
 
     def _window(self, number: int) -> np.ndarray:
-        """Rows of a window; the next one is read meanwhile, and those longest unused are let go."""
+        """Rows of a window; the next one is read meanwhile, and those longest unused are dropped."""
         wanted = [number] if number + 1 >= len(self._members) else [number, number + 1]
         for each in wanted:
             if each not in self._loaded:

@@ -14,8 +14,6 @@ from unskew.errors import MissingExtra, TableError, closest_name
 COLUMNS_AT_ONCE = 16
 """Columns of a row group decoded together: enough for several cores, and few enough to need little memory."""
 
-BUFFER = 1 << 20
-
 
 @dataclass(frozen=True)
 class File:
@@ -53,26 +51,22 @@ def _pyarrow_parquet() -> Any:
 
 def _parquet_file(path: Path, metadata: Any = None) -> Any:
     # What pyarrow reads ahead it also keeps, for as long as the file is open; without a buffer it reads whole columns.
-    return _pyarrow_parquet().ParquetFile(
-        path, metadata=metadata, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True
-    )
+    options = {"pre_buffer": False, "buffer_size": 1 << 20, "page_checksum_verification": True}
+    return _pyarrow_parquet().ParquetFile(path, metadata=metadata, **options)
 
 
 def look_into_files(path: Path) -> list[File]:
     """Open a file, or the files of a folder in the order of their names, and read what their footers say."""
     _pyarrow_parquet()  # an error if it is missing comes first
-    paths = sorted(each for each in path.glob("*.parquet") if _is_data(each)) if path.is_dir() else [path]
+    paths = [path]
+    if path.is_dir():  # a name that begins so is hidden, or was left behind by a program that writes
+        paths = sorted(each for each in path.glob("[!._]*.parquet") if not each.is_dir())
     if not paths:
         raise FileNotFoundError(
             f"the folder {path} must hold files *.parquet, but there is none (folders, and names that begin with '.' "
             "or '_', do not count). Pass a file, or the folder that holds the files."
         )
     return [look_into(each) for each in paths]
-
-
-def _is_data(path: Path) -> bool:
-    """Whether a file of a folder is part of the table, not hidden or left behind by a program that writes."""
-    return not path.name.startswith((".", "_")) and not path.is_dir()
 
 
 def look_into(path: Path) -> File:
@@ -138,7 +132,12 @@ def feature_columns(files: list[File], wanted: Sequence[str] | None) -> tuple[st
     for file in files:
         for name in names:
             require_column(name, file)
-            _require_number(name, file)
+            kind = file.schema.field(name).type
+            if not _is_number(kind):
+                raise ValueError(
+                    f"features must be numbers, but the column {name!r} of {file.path} is of type {kind}. Encode it "
+                    "first, or leave it out of columns."
+                )
     return names
 
 
@@ -151,20 +150,10 @@ def require_column(name: str, file: File) -> None:
         raise ValueError(f"columns must have different names, but {path} has {known.count(name)} called {name!r}.")
 
 
-def _require_number(name: str, file: File) -> None:
-    kind = file.schema.field(name).type
-    if not _is_number(kind):
-        raise ValueError(
-            f"features must be numbers, but the column {name!r} of {file.path} is of type {kind}. Encode it first, or "
-            "leave it out of columns."
-        )
-
-
 def _is_number(kind: Any) -> bool:
     from pyarrow import types
 
-    tests = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal
-    return any(test(kind) for test in tests)
+    return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
 
 
 def column_values(file: File, name: str) -> np.ndarray:

@@ -118,9 +118,7 @@ def as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = Non
             f"{type(X).__name__} as needed. Pass labeling=None, or a smaller table as an array."
         )
     table = X.array[everything].reshape(-1, prod(X.shape))
-    if names is None:
-        return table
-    return _data_frame(table, list(names))
+    return table if names is None else _data_frame(table, list(names))
 
 
 def _data_frame(table: np.ndarray, names: list[str]) -> Any:

@@ -38,18 +38,11 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
     if y is not None:
         _require_all_labels(y)
     images = getattr(X, "ndim", 2) == 4
-    options: dict[str, Any] = {
-        "accept_sparse": "csr",
-        "dtype": "numeric",
-        "ensure_2d": not images,
-        "allow_nd": images,
-        "ensure_all_finite": False,
-        "reset": reset,
-    }
+    options: dict[str, Any] = {"accept_sparse": "csr", "ensure_2d": not images, "allow_nd": images, "reset": reset}
     if reset:
         options["y"] = y
     try:
-        checked = validate_data(estimator, X, **options)
+        checked = validate_data(estimator, X, **options, ensure_all_finite=False)
         features, labels = checked if reset else (checked, None)
         if features.dtype == object:  # a frame of mixed columns
             features = features.astype(np.float64)
@@ -60,7 +53,11 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
             raise TypeError(f"{_first_text(X)} Encode such columns first, or leave them out. ({error})") from error
         raise
     _refuse_dates(features)
-    _require_pixels(features)
+    if 0 in features.shape[1:]:
+        raise ValueError(
+            "images must have at least one channel, row and column of pixels, but X has the shape "
+            f"{tuple(features.shape)} (n, channels, height, width). Leave out empty images."
+        )
     names = getattr(estimator, "feature_names_in_", None)
     _require_finite(features, names)
     narrow = features.astype(np.float32, copy=False)
@@ -322,14 +319,6 @@ def _is_date(dtype: Any) -> bool:
     return getattr(dtype, "kind", None) in ("m", "M") or (is_temporal is not None and bool(is_temporal()))
 
 
-def _require_pixels(X: Any) -> None:
-    if 0 in X.shape[1:]:
-        raise ValueError(
-            "images must have at least one channel, row and column of pixels, but X has the shape "
-            f"{tuple(X.shape)} (n, channels, height, width). Leave out empty images."
-        )
-
-
 def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -> None:
     entries = X.data if sparse.issparse(X) else X
     if entries.dtype.kind != "f" or np.isfinite(entries.sum(dtype=np.float64)):
@@ -337,25 +326,22 @@ def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -
     bad = ~np.isfinite(entries)
     if not bad.any():
         return
+    place = tuple(int(each) for each in np.argwhere(bad)[0])
+    value = entries[place]
     if sparse.issparse(X):
-        coordinates = X.tocoo()
-        position = int(np.flatnonzero(~np.isfinite(coordinates.data))[0])
-        row, column, value = coordinates.row[position], coordinates.col[position], coordinates.data[position]
-        where: tuple[int, ...] = (int(column),)
-    else:
-        first = np.argwhere(bad)[0]
-        row, where, value = first[0], tuple(int(i) for i in first[1:]), X[tuple(first)]
-    column_name = repr(str(names[where[0]])) if names is not None else str(where[0] if len(where) == 1 else where)
+        coordinates = X.tocoo()  # whose entries are in the same order
+        place = int(coordinates.row[place[0]]), int(coordinates.col[place[0]])
+    column = repr(str(names[place[1]])) if names is not None else place[1] if len(place) == 2 else place[1:]
     found = what or ("NaN" if np.isnan(value) else f"infinity ({value})")
     raise ValueError(
         f"Input X must be finite, but it contains {found}: {int(bad.sum())} entries, the first in column "
-        f"{column_name}, row {row}. Impute missing values (sklearn.impute.SimpleImputer) and clip infinite ones first."
+        f"{column}, row {place[0]}. Impute missing values (sklearn.impute.SimpleImputer) and clip infinite ones first."
     )
 
 
 def _first_text(X: Any) -> str:
     """Name the first entry of a table that is text, or anything else that is not a number."""
-    columns = list(getattr(X, "columns", [])) or None
+    columns = list(getattr(X, "columns", []))
     entries = np.asarray(X, dtype=object)
     entries = entries if entries.ndim > 1 else entries.reshape(-1, 1)
     for place in np.ndindex(*entries.shape):

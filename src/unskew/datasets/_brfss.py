@@ -10,6 +10,7 @@ Gardner, Popovic and Schmidt. "Benchmarking distribution shift in tabular data w
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from unskew.datasets._xpt import read_xpt
 _MISSING, _NOT_ASKED = -1, -2
 _STATES = (*(code for code in range(1, 57) if code not in (3, 7, 14, 43, 52)), 66, 72, 78)
 _FIRST_YEAR = 2015
-_UNKNOWN_DRINKS = 99_900
 _NO_DAYS = 88
 _FIRST_HIGH_RISK_AGE = 7  # the group of 50 to 54 years
 
@@ -48,11 +48,10 @@ _NAMES: dict[str, Sequence[str]] = {
 # Codes that mean that a number is not known.
 _NOT_KNOWN = {
     "DIABETES": (7, 9),
-    "PHYSHLTH": (77, 99),
-    "MENTHLTH": (77, 99),
+    **dict.fromkeys(("PHYSHLTH", "MENTHLTH"), (77, 99)),
     "PRACE1": (7, 8, 77, 99),
     "AGEG5YR": (14,),
-    "DRNK_PER_WEEK": (_UNKNOWN_DRINKS,),
+    "DRNK_PER_WEEK": (99_900,),
 }
 
 _YES_NO = (1, 2, _MISSING)
@@ -68,8 +67,7 @@ _DIABETES_CODES: dict[str, Sequence[int]] = {
     "BMI5CAT": (1, 2, 3, 4),
     "SMOKE100": _YES_NO,
     "SMOKDAY2": _SMOKES_NOW,
-    "CVDSTRK3": _YES_NO,
-    "MICHD": _YES_NO,
+    **dict.fromkeys(("CVDSTRK3", "MICHD"), _YES_NO),
     **dict.fromkeys(("FRUIT_ONCE_PER_DAY", "VEG_ONCE_PER_DAY", "RFBING5", "TOTINDA"), _YES_NO),
     "INCOME": (*range(1, 12), _MISSING),
     "MARITAL": (*range(1, 7), _MISSING),
@@ -83,8 +81,7 @@ _BLOOD_NUMBERS = ("AGEG5YR", "DRNK_PER_WEEK", "DIABETES", "POVERTY", "PRACE1", "
 _BLOOD_CODES: dict[str, Sequence[int]] = {
     **dict.fromkeys(("FRUIT_ONCE_PER_DAY", "VEG_ONCE_PER_DAY", "RFBING5", "TOTINDA", "SMOKE100"), _YES_NO),
     "SMOKDAY2": _SMOKES_NOW,
-    "CHCSCNCR": _YES_NO,
-    "CHCOCNCR": _YES_NO,
+    **dict.fromkeys(("CHCSCNCR", "CHCOCNCR"), _YES_NO),
     "EMPLOY1": (*range(1, 9), _MISSING),
     "STATE": _STATES,
     "MEDCOST": _YES_NO,
@@ -103,50 +100,43 @@ _BRFSS_FILES = tuple(
     )
     for year in (2015, 2017, 2019, 2021)
 )
-_SOURCE = "CDC, Behavioral Risk Factor Surveillance System 2015, 2017, 2019, 2021, www.cdc.gov/brfss"
-_LICENCE = "public domain (US government)"
+_ABOUT: dict[str, Any] = {
+    "network": "mlp",
+    "source": "CDC, Behavioral Risk Factor Surveillance System 2015, 2017, 2019, 2021, www.cdc.gov/brfss",
+    "licence": "public domain (US government)",
+    "files": _BRFSS_FILES,
+}
 
 Answers = dict[str, np.ndarray]
 
 
-@dataset(
-    "diabetes",
-    table_name="Diabetes",
-    network="mlp",
-    source=_SOURCE,
-    licence=_LICENCE,
-    files=_BRFSS_FILES,
-    stand_in="diabetes-2015",
-)
+@dataset("diabetes", table_name="Diabetes", stand_in="diabetes-2015", **_ABOUT)
 def load_diabetes(*paths: Path) -> RawData:
     """BRFSS of four years, 142 columns; respondents with diagnosed diabetes are positive."""
     names = {*_DIABETES_NUMBERS, *_DIABETES_CODES, "DIABETES", "IYEAR", "PRACE1"}
-    answers = _join([_read_year(path, names) for path in paths])
+    answers = _read_years(paths, names)
     # Race is TableShift's domain and not a feature, but rows without it are dropped all the same.
     answers = _keep(answers, _known(answers, (*_DIABETES_NUMBERS, "DIABETES", "IYEAR", "PRACE1")), "diabetes")
     X = _encode(answers, _DIABETES_NUMBERS, _DIABETES_CODES)
     return by_distance(X, (answers["DIABETES"] == 1).astype(int))
 
 
-@dataset(
-    "blood",
-    table_name="Blood",
-    network="mlp",
-    source=_SOURCE,
-    licence=_LICENCE,
-    files=_BRFSS_FILES,
-    stand_in="blood-2015",
-)
+@dataset("blood", table_name="Blood", stand_in="blood-2015", **_ABOUT)
 def load_blood(*paths: Path) -> RawData:
     """BRFSS of four years from the age of 50 on, 100 columns; diagnosed high blood pressure is positive."""
     names = {*_BLOOD_NUMBERS, *_BLOOD_CODES, "HIGH_BLOOD_PRESS", "INCOME", "IYEAR"} - {"POVERTY"}
-    answers = _join([_read_year(path, names) for path in paths])
+    answers = _read_years(paths, names)
     answers["POVERTY"] = (answers["INCOME"] <= 4).astype(float)
     kept = _known(answers, (*_BLOOD_NUMBERS, "IYEAR")) & np.isin(answers["HIGH_BLOOD_PRESS"], (1, 2))
     kept &= (answers["AGEG5YR"] >= _FIRST_HIGH_RISK_AGE) & ~np.isin(answers["INCOME"], _REFUSED["INCOME"])
     answers = _keep(answers, kept, "high blood pressure")
     X = _encode(answers, _BLOOD_NUMBERS, _BLOOD_CODES)
     return by_distance(X, (answers["HIGH_BLOOD_PRESS"] == 2).astype(int))
+
+
+def _read_years(paths: Sequence[Path], names: set[str]) -> Answers:
+    years = [_read_year(path, names) for path in paths]
+    return {name: np.concatenate([year[name] for year in years]) for name in names}
 
 
 def _read_year(path: Path, names: set[str]) -> Answers:
@@ -178,10 +168,6 @@ def _as_numbers(column: np.ndarray, name: str, path: Path) -> np.ndarray:
         raise ValueError(f"{path} must have numbers in {name}, but it has not: {error}. Get it again.") from error
 
 
-def _join(years: list[Answers]) -> Answers:
-    return {name: np.concatenate([year[name] for year in years]) for name in years[0]}
-
-
 def _known(answers: Answers, numbers: Sequence[str]) -> np.ndarray:
     """Rows where no number is missing."""
     known = np.ones(len(answers["IYEAR"]), dtype=bool)
@@ -200,13 +186,12 @@ def _keep(answers: Answers, kept: np.ndarray, target: str) -> Answers:
 
 
 def _encode(answers: Answers, numbers: Sequence[str], codes: dict[str, Sequence[int]]) -> np.ndarray:
-    coded = {name: _category(answers[name], name, codes[name]) for name in codes}
     plain = {name: answers[name] for name in numbers}
-    for name in ("PHYSHLTH", "MENTHLTH"):
-        if name in plain:
-            plain[name] = np.where(plain[name] == _NO_DAYS, 0, plain[name])
-    years = {"IYEAR": answers["IYEAR"] - _FIRST_YEAR}
-    return encode({**plain, **years, **coded}, scaled=numbers, unscaled=("IYEAR",), codes=codes, source="BRFSS")
+    for name in {"PHYSHLTH", "MENTHLTH"} & plain.keys():
+        plain[name] = np.where(plain[name] == _NO_DAYS, 0, plain[name])
+    plain["IYEAR"] = answers["IYEAR"] - _FIRST_YEAR
+    coded = {name: _category(answers[name], name, known) for name, known in codes.items()}
+    return encode({**plain, **coded}, scaled=numbers, unscaled=("IYEAR",), codes=codes, source="BRFSS")
 
 
 def _category(values: np.ndarray, name: str, codes: Sequence[int]) -> np.ndarray:

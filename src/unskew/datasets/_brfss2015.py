@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,7 @@ _CODES: dict[str, Sequence[int]] = {
     **dict.fromkeys(("HeartDiseaseorAttack", "PhysActivity", "Fruits", "Veggies", "HvyAlcoholConsump"), _YES_NO),
     **dict.fromkeys(("AnyHealthcare", "NoDocbcCost"), _YES_NO),
     "GenHlth": range(1, 6),
-    "DiffWalk": _YES_NO,
-    "Sex": _YES_NO,
+    **dict.fromkeys(("DiffWalk", "Sex"), _YES_NO),
     "Age": range(1, 14),
     "Education": range(1, 7),
     "Income": range(1, 9),
@@ -40,11 +40,10 @@ _JOINED_FILE = PublishedFile(
     downloadable=False,
 )
 _SOURCE = "CDC, BRFSS 2015, by way of UCI data set 891"
+_ABOUT: dict[str, Any] = {"network": "mlp", "source": _SOURCE, "licence": "CC0", "files": (_JOINED_FILE,)}
 
 
-@dataset(
-    "diabetes-2015", table_name="Diabetes-2015", network="mlp", source=_SOURCE, licence="CC0", files=(_JOINED_FILE,)
-)
+@dataset("diabetes-2015", table_name="Diabetes-2015", **_ABOUT)
 def load_diabetes_2015(path: Path) -> RawData:
     """BRFSS 2015, 99 columns; respondents with diabetes are positive. Stands in for Diabetes."""
     answers = _read_answers(path)
@@ -54,7 +53,7 @@ def load_diabetes_2015(path: Path) -> RawData:
     return by_distance(X, answers["Diabetes_binary"])
 
 
-@dataset("blood-2015", table_name="Blood-2015", network="mlp", source=_SOURCE, licence="CC0", files=(_JOINED_FILE,))
+@dataset("blood-2015", table_name="Blood-2015", **_ABOUT)
 def load_blood_2015(path: Path) -> RawData:
     """BRFSS 2015 from the age of 50 on, 88 columns; high blood pressure is positive. Stands in for Blood."""
     answers = _read_answers(path)

@@ -26,10 +26,8 @@ class PublishedFile:
 
     Attributes
     ----------
-    path : str
-        Its place under the data folder.
-    address : str
-        Where it is published.
+    path, address : str
+        Its place under the data folder, and where it is published.
     checksum : str or None
         As in ``"md5:..."``; None where it is not known.
     unpacked : str or None
@@ -47,10 +45,9 @@ class PublishedFile:
 
 def data_home() -> Path:
     """Folder of the data-set files: `UNSKEW_DATA`, or the user's cache folder."""
-    if os.environ.get("UNSKEW_DATA"):
-        return Path(os.environ["UNSKEW_DATA"])
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "unskew"
+    if named := os.environ.get("UNSKEW_DATA"):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unskew"
 
 
 def find(file: PublishedFile) -> Path | None:
@@ -91,13 +88,8 @@ def _download(file: PublishedFile, target: Path) -> Path:
     with _lock(target), _quiet(pooch.get_logger()), ExitStack() as stack:
         if target.is_file():  # another process was first
             return target
-        cache = pooch.create(
-            target.parent,
-            base_url="",
-            registry={target.name: file.checksum},
-            urls={target.name: file.address},
-            retry_if_failed=_RETRIES,
-        )
+        listed = {"registry": {target.name: file.checksum}, "urls": {target.name: file.address}}
+        cache = pooch.create(target.parent, base_url="", **listed, retry_if_failed=_RETRIES)
         downloader = pooch.HTTPDownloader(
             progressbar=_Bar(f"{target.name} (MB)", stack),
             chunk_size=_MEGABYTE,

@@ -25,9 +25,8 @@ _N_CLASSES = 10
 _IDX_DIMENSIONS = {2049: 1, 2051: 3}
 _CIFAR_TRAIN = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
 _CIFAR_TEST = "test_batch.bin"
-# A record is the label and the red, green and blue planes of 32 x 32 pixels.
-_CIFAR_SHAPE = (3, 32, 32)
-_CIFAR_RECORD = 1 + 3 * 32 * 32
+_CIFAR_NAMES = (_CIFAR_TEST, *_CIFAR_TRAIN)
+_CIFAR_RECORD = 1 + 3 * 32 * 32  # the label and the red, green and blue planes
 _READ_MAT = """
 import sys, numpy, scipy.io
 arrays = scipy.io.loadmat(sys.argv[1], variable_names=("X", "y"))
@@ -77,7 +76,10 @@ def read_cifar(path: Path) -> tuple[Images | None, Images | None]:
 
     None stands for a part that is missing; some of the training batches are enough.
     """
-    contents = _folder_contents(path) if path.is_dir() else _archive_contents(path)
+    if path.is_dir():
+        contents = {name: (path / name).read_bytes() for name in _CIFAR_NAMES if (path / name).is_file()}
+    else:
+        contents = _archive_contents(path)
     batches = {name: _cifar_batch(content, f"{path}: {name}") for name, content in contents.items()}
     if not batches:
         expected = f"{_CIFAR_TEST} or {_CIFAR_TRAIN[0]} to {_CIFAR_TRAIN[-1]}"
@@ -87,10 +89,6 @@ def read_cifar(path: Path) -> tuple[Images | None, Images | None]:
     return batches.get(_CIFAR_TEST), (np.concatenate(pixels), np.concatenate(labels)) if train else None
 
 
-def _folder_contents(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in (_CIFAR_TEST, *_CIFAR_TRAIN) if (folder / name).is_file()}
-
-
 def _archive_contents(path: Path) -> dict[str, bytes]:
     """Bytes of the batches; nothing is unpacked to disk."""
     contents = {}
@@ -98,7 +96,7 @@ def _archive_contents(path: Path) -> dict[str, bytes]:
         with gzip.open(path) as file, tarfile.open(fileobj=file) as archive:
             for member in archive:
                 name = PurePosixPath(member.name).name
-                batch = archive.extractfile(member) if name in (_CIFAR_TEST, *_CIFAR_TRAIN) else None
+                batch = archive.extractfile(member) if name in _CIFAR_NAMES else None
                 if batch is not None:
                     contents[name] = batch.read()
             while file.read(1 << 20):  # gzip's checksum is at the end of the file
@@ -122,7 +120,7 @@ def _cifar_batch(content: bytes, name: str) -> Images:
             f"{name} must have labels from 0 to 9, but record {row} has {labels[row]}. Get it again (CIFAR-100 has "
             "another layout)."
         )
-    return records[:, 1:].reshape(-1, *_CIFAR_SHAPE), labels
+    return records[:, 1:].reshape(-1, 3, 32, 32), labels
 
 
 def read_svhn(path: Path) -> Images:

@@ -26,32 +26,28 @@ _ANNOTATED_SIZES = Sizes(train=3000)  # fewer than in the main experiments, beca
 _GITHUB = "https://raw.githubusercontent.com"
 
 
-def _idx_files(folder: str, address: str, md5: dict[str, str]) -> tuple[PublishedFile, ...]:
+def _idx_files(
+    folder: str, address: str, *, train: tuple[str, str], test: tuple[str, str]
+) -> tuple[PublishedFile, ...]:
+    """Images and labels of both parts, by their MD5 checksums."""
+    names = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
     return tuple(
         PublishedFile(f"{folder}/{name}.gz", f"{address}{name}.gz", f"md5:{checksum}", unpacked=f"{folder}/{name}")
-        for name, checksum in md5.items()
+        for name, checksum in zip(names, train + test, strict=True)
     )
 
 
 _MNIST_FILES = _idx_files(
     "mnist",
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
-    {
-        "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
-        "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
-        "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
-        "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
-    },
+    train=("f68b3c2dcbeaaa9fbdd348bbdeb94873", "d53e105ee54ea40749a09fcbcd1e9432"),
+    test=("9fb629c4189551a2d022fa330f9573f3", "ec29112dd5afa0611ce80d1b7f02629c"),
 )
 _FMNIST_FILES = _idx_files(
     "fashion-mnist",
     f"{_GITHUB}/zalandoresearch/fashion-mnist/master/data/fashion/",
-    {
-        "train-images-idx3-ubyte": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
-        "train-labels-idx1-ubyte": "25c81989df183df01b3e8a0aad5dffbe",
-        "t10k-images-idx3-ubyte": "bef4ecab320f06d8554ea6380940ec79",
-        "t10k-labels-idx1-ubyte": "bb300cfdad3c16e7a12a480ee83cd310",
-    },
+    train=("8d4fb7e6c68d591d4c3dfef9ec88bf0d", "25c81989df183df01b3e8a0aad5dffbe"),
+    test=("bef4ecab320f06d8554ea6380940ec79", "bb300cfdad3c16e7a12a480ee83cd310"),
 )
 _SVHN_FILES = tuple(
     PublishedFile(f"svhn/{name}", f"https://ufldl.stanford.edu/housenumbers/{name}", f"md5:{checksum}")
@@ -107,7 +103,7 @@ def load_digits() -> RawData:
 )
 def load_mnist(*paths: Path) -> RawData:
     """MNIST, 28 x 28 grey handwritten digits as vectors in [0, 1]; odd is positive."""
-    return _load_idx(paths, _DIGIT_POSITIVES, _DIGIT_FAVORED)
+    return by_class(*_joined(_idx_parts(paths)), _DIGIT_POSITIVES, _DIGIT_FAVORED)
 
 
 @dataset(
@@ -120,7 +116,7 @@ def load_mnist(*paths: Path) -> RawData:
 )
 def load_fmnist(*paths: Path) -> RawData:
     """Fashion-MNIST, 28 x 28 grey images as vectors in [0, 1]; what is not an upper garment is positive."""
-    return _load_idx(paths, (1, 5, 7, 8, 9), (1, 5, 7))
+    return by_class(*_joined(_idx_parts(paths)), (1, 5, 7, 8, 9), (1, 5, 7))
 
 
 @dataset(
@@ -133,8 +129,7 @@ def load_fmnist(*paths: Path) -> RawData:
 )
 def load_svhn(*paths: Path) -> RawData:
     """SVHN, 32 x 32 color digits of house numbers, pixels in [0, 1]; odd is positive."""
-    X, labels = _joined(*(read_svhn(path) for path in paths))
-    return by_class(X, labels, _DIGIT_POSITIVES, _DIGIT_FAVORED)
+    return by_class(*_joined([read_svhn(path) for path in paths]), _DIGIT_POSITIVES, _DIGIT_FAVORED)
 
 
 @dataset(
@@ -148,8 +143,7 @@ def load_svhn(*paths: Path) -> RawData:
 def load_cifar10(path: Path) -> RawData:
     """CIFAR-10, 32 x 32 color images, pixels in [0, 1]; vehicles are positive, animals negative."""
     test, train = read_cifar(path)
-    X, labels = _joined(*(part for part in (train, test) if part is not None))
-    return by_class(X, labels, (0, 1, 8, 9), (0, 1))
+    return by_class(*_joined([part for part in (train, test) if part is not None]), (0, 1, 8, 9), (0, 1))
 
 
 @dataset(
@@ -188,11 +182,6 @@ def load_fmnist_h(*paths: Path) -> RawData:
     return _annotated(test, train, paths[4], (0, 1, 2, 6, 7), (0, 1, 2))
 
 
-def _load_idx(paths: tuple[Path, ...], positive: tuple[int, ...], favored: tuple[int, ...]) -> RawData:
-    X, labels = _joined(*_idx_parts(paths))
-    return by_class(X, labels, positive, favored)
-
-
 def _idx_parts(paths: tuple[Path, ...]) -> list[Images]:
     """Training and test part, images as vectors."""
     parts = (read_idx_images(images, labels) for images, labels in zip(paths[::2], paths[1::2], strict=True))
@@ -204,12 +193,11 @@ def _annotated(
 ) -> RawData:
     """Annotated images first, then those without confidence."""
     share = annotator_confidence(read_counts(counts_path), test[1], positive, counts_path)
-    X, labels = _joined(test, train)
     confidence = np.concatenate([share, np.full(len(train[1]), np.nan)])
-    return by_class(X, labels, positive, favored, confidence)
+    return by_class(*_joined([test, train]), positive, favored, confidence)
 
 
-def _joined(*parts: Images) -> Images:
+def _joined(parts: list[Images]) -> Images:
     """Pixels in [0, 1] as float32, without a copy that is larger than the result, and labels."""
     first, _ = parts[0]
     X = np.empty((sum(len(labels) for _, labels in parts), *first.shape[1:]), dtype=np.float32)

@@ -19,15 +19,13 @@ BATCH_SIZE, LEARNING_RATE = 1024, 1e-4
 
 @dataclass(frozen=True)
 class FileDescription:
-    """One file of a data set: where it comes from, and where it is or goes.
+    """One file of a data set.
 
     Attributes
     ----------
-    path : str
-        Where it is, or where it would be put.
+    path, address : str
+        Where it is, or where it would be put; and where it is published.
     present : bool
-    address : str
-        Where it is published.
     checksum : str or None
         None where it is not known.
     """
@@ -52,13 +50,11 @@ class Description:
         Kind of network that experiments train on it; None where the shape of its features decides.
     source, licence : str
     files : tuple of FileDescription
-        Empty for a data set that needs no files.
     stand_in : str or None
         Name of a similar data set that may be used, under its own name, where this one is missing.
     sizes : Sizes
         Instances of each part that an experiment draws from it.
-    batch_size : int
-    learning_rate : float
+    batch_size, learning_rate : int and float
         How experiments train on it.
     """
 
@@ -125,8 +121,7 @@ def dataset(
     sizes : Sizes, optional
         Instances of each part that an experiment draws from it; by default the paper's, for which it must have about
         18,000 negatives.
-    batch_size : int
-    learning_rate : float
+    batch_size, learning_rate : int and float
         How experiments train on it; by default as in the paper. Where the training part is smaller than a batch, an
         epoch is one step, and the paper's 200 epochs are too few: use a smaller batch and a higher rate.
     """
@@ -135,31 +130,17 @@ def dataset(
 
     def add(read: Loader) -> Loader:
         taken = _entries.get(name)
-        if taken is not None and _origin(taken.read) != _origin(read):
+        if taken and (taken.read.__module__, taken.read.__qualname__) != (read.__module__, read.__qualname__):
             raise ValueError(
                 f"the name {name!r} is taken by the data set {taken.about.table_name}. Choose another name."
             )
-        about = Description(
-            name=name,
-            table_name=table_name or name,
-            summary=(read.__doc__ or "").strip().partition("\n")[0],
-            network=network,
-            source=source,
-            licence=licence,
-            files=(),
-            stand_in=stand_in,
-            sizes=sizes or Sizes(),
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-        )
+        title, summary = table_name or name, (read.__doc__ or "").strip().partition("\n")[0]
+        training = sizes or Sizes(), batch_size, learning_rate
+        about = Description(name, title, summary, network, source, licence, (), stand_in, *training)
         _entries[name] = _Entry(about, tuple(files), read)
         return read
 
     return add
-
-
-def _origin(read: Callable[..., RawData]) -> tuple[str, str]:
-    return read.__module__, read.__qualname__
 
 
 def names() -> tuple[str, ...]:
@@ -202,18 +183,17 @@ def fetch(name: str) -> tuple[Path, ...]:
 
 def describe(name: str) -> Description:
     """What is known about a data set without loading it: source, licence, files, and which of them exist."""
-    entry = _entry(name)
-    return replace(entry.about, files=tuple(_describe_file(file) for file in entry.files))
+    entry, files = _entry(name), []
+    for file in entry.files:
+        found = find(file)
+        path = str(found or data_home() / file.path)
+        files.append(FileDescription(path, found is not None, file.address, file.checksum))
+    return replace(entry.about, files=tuple(files))
 
 
 def reader(name: str) -> Callable[..., RawData]:
     """The registered function that reads a data set from its files."""
     return _entry(name).read
-
-
-def _describe_file(file: PublishedFile) -> FileDescription:
-    found = find(file)
-    return FileDescription(str(found or data_home() / file.path), found is not None, file.address, file.checksum)
 
 
 def _entry(name: str) -> _Entry:

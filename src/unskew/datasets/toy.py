@@ -103,10 +103,8 @@ class ToyDraw:
     Attributes
     ----------
     X : array of shape (n, 2)
-    y : array of shape (n,)
-        True class.
-    labeled : array of shape (n,)
-        1 labeled, 0 unlabeled.
+    y, labeled : arrays of shape (n,)
+        True class; 1 labeled, 0 unlabeled.
     confidence : array of shape (n,)
         True posterior where labeled, NaN elsewhere.
     labeling_prob : array of shape (n,)

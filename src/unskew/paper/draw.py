@@ -104,31 +104,26 @@ class Draw:
 
 def _fit(ranker: Ranker, split: Split) -> float:
     """Fit, and return the processor seconds that took: other work on the machine does not count."""
-    held_out = split.validation
+    train, held_out = split.train, split.validation
+    validation = held_out.X, held_out.y, held_out.confidence
     start = time.process_time()
-    ranker.fit(
-        split.train.X,
-        split.train.y,
-        confidence=split.train.confidence,
-        validation=(held_out.X, held_out.y, held_out.confidence),
-    )
+    ranker.fit(train.X, train.y, confidence=train.confidence, validation=validation)
     return time.process_time() - start
 
 
 def _changed(split: Split, setting: Setting) -> Split:
     """The draw with its confidence transformed, and noise on it."""
     rng = _generator(setting, _CONFIDENCE_NOISE)
-    parts = (_changed_part(part, setting, rng) for part in (split.train, split.validation))
-    return replace(split, train=next(parts), validation=next(parts))
 
+    def changed(part: Labeled) -> Labeled:
+        confidence = part.confidence
+        if setting.power != 1:
+            confidence = TRANSFORMS[setting.transform](confidence, setting.power)
+        if setting.confidence_noise:
+            confidence = noisy(confidence, setting.confidence_noise, rng)
+        return replace(part, confidence=confidence)
 
-def _changed_part(part: Labeled, setting: Setting, rng: np.random.RandomState) -> Labeled:
-    confidence = part.confidence
-    if setting.power != 1:
-        confidence = TRANSFORMS[setting.transform](confidence, setting.power)
-    if setting.confidence_noise:
-        confidence = noisy(confidence, setting.confidence_noise, rng)
-    return replace(part, confidence=confidence)
+    return replace(split, train=changed(split.train), validation=changed(split.validation))
 
 
 _DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)
@@ -142,13 +137,11 @@ def _generator(setting: Setting, purpose: int) -> np.random.RandomState:
 
 def _history(ranker: Ranker) -> Row:
     """How training went; the score of a noisy labeling probability was not trained."""
-    if not ranker.history_:
-        return {"best_epoch": None, "epochs": 0, "validation_risk": None}
-    return {
-        "best_epoch": ranker.best_epoch_,
-        "epochs": len(ranker.history_),
-        "validation_risk": ranker.history_[ranker.best_epoch_].validation_risk,
-    }
+    best, risk = None, None
+    if ranker.history_:
+        best = ranker.best_epoch_
+        risk = ranker.history_[best].validation_risk
+    return {"best_epoch": best, "epochs": len(ranker.history_), "validation_risk": risk}
 
 
 def _weights(ranker: Ranker, train: Labeled) -> Row:
@@ -169,8 +162,5 @@ def _versions() -> dict[str, str]:
 def _machine() -> dict[str, str | int]:
     about = Path("/proc/cpuinfo")
     models = re.findall(r"model name\s*: (.*)", about.read_text()) if about.exists() else []
-    return {
-        "system": platform.system(),
-        "processor": models[0] if models else platform.machine(),
-        "cores": os.cpu_count() or 1,
-    }
+    processor = models[0] if models else platform.machine()
+    return {"system": platform.system(), "processor": processor, "cores": os.cpu_count() or 1}

@@ -6,7 +6,7 @@ are not taken for those of the present one. What the file imports does not count
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -82,8 +82,10 @@ def digest_of(what: str, name: str, *, unknown: str | None = None) -> str | None
 
     None for the package's own and for what no file defines; `unknown` for what is not registered here.
     """
+    from unskew.rankers import ranker_class
+
     try:
-        module = _definition(what, name).__module__
+        module = (reader if what == "dataset" else ranker_class)(name).__module__
     except ValueError:
         return unknown
     if module.partition(".")[0] == __name__.partition(".")[0]:
@@ -92,14 +94,6 @@ def digest_of(what: str, name: str, *, unknown: str | None = None) -> str | None
     if module not in _digests and path is not None and Path(path).is_file():
         _digests[module] = _short_digest(Path(path).read_bytes())
     return _digests.get(module)
-
-
-def _definition(what: str, name: str) -> Callable[..., Any]:
-    if what == "dataset":
-        return reader(name)
-    from unskew.rankers import ranker_class
-
-    return ranker_class(name)
 
 
 def _short_digest(content: bytes) -> str:

@@ -23,37 +23,19 @@ FIXED_SHARE = 0.02
 
 @dataclass(frozen=True)
 class Setting:
-    """A method on one draw of a data set. Two runs of the same setting give the same result.
-
-    Attributes
-    ----------
-    dataset, method : str
-    prior, label_freq : float
-        Share of positives, and share of these that are labeled.
-    seed : int
-        Of the draw and of the training.
-    selection : {"favored", "confidence"}
-        Which positives labels prefer (App. E.1 or F.4).
-    transform : {"power", "odds"}
-        Strictly increasing function of the confidence, with `power` k (Sec. 5.3, App. F.7); k = 1 leaves it as it is.
-    confidence_noise, labeling_noise : float
-        Standard deviations of Gaussian noise on confidence and on labeling probability (App. F.8, F.10).
-    clip : float
-        Least labeling probability (App. F.9).
-    max_epochs : int
-    """
+    """A method on one draw of a data set. Two runs of the same setting give the same result."""
 
     dataset: str
     method: str
     prior: float
-    label_freq: float
-    seed: int
-    selection: str = "favored"
-    transform: str = "power"
-    power: float = 1.0
-    confidence_noise: float = 0.0
-    labeling_noise: float = 0.0
-    clip: float = CLIP
+    label_freq: float  # share of the positives that are labeled
+    seed: int  # of the draw and of the training
+    selection: str = "favored"  # positives that labels prefer: "favored" (App. E.1) or by "confidence" (App. F.4)
+    transform: str = "power"  # strictly increasing, of the confidence: "power" or "odds" (Sec. 5.3, App. F.7)
+    power: float = 1.0  # k of the transform; 1 leaves the confidence as it is
+    confidence_noise: float = 0.0  # standard deviation of Gaussian noise (App. F.8)
+    labeling_noise: float = 0.0  # the same for the labeling probability (App. F.10)
+    clip: float = CLIP  # least labeling probability (App. F.9)
     max_epochs: int = EPOCHS
 
     def __post_init__(self) -> None:
@@ -75,47 +57,24 @@ class Setting:
 class Plan:
     """A table or figure.
 
-    Attributes
-    ----------
-    name : str
-        What users write: ``unskew reproduce NAME``.
-    title : str
-    source : str
-        Where it is in the paper.
-    show : {"methods", "spread", "variants", "curve", "weights", "times"}
-        Data sets in rows and methods in columns, as means alone or with standard deviations; variants in columns;
-        curves over `axis`; a histogram of weights; training times.
-    datasets, methods : tuples of str
-    priors : tuple of float
-    label_freq : float
-        Share of the positives that is labeled.
-    fixed_share : float or None
-        Share of all instances that is labeled; over the prior, it replaces `label_freq`.
-    variants : mapping of str to values
-        Field of a setting and the values that it takes.
-    base : mapping of str to a value
-        Fields of every setting.
-    axis : str
-        Field on the horizontal axis of a curve.
-    extra : tuple of str
-        Methods that are run without variants, to compare with.
-    seeds : int
-    max_epochs : int
+    It shows data sets in rows and methods in columns, as means alone ("methods") or with standard deviations
+    ("spread"); variants in columns ("variants"); curves over `axis` ("curve"); a histogram of weights ("weights"); or
+    training times ("times").
     """
 
-    name: str
+    name: str  # what users write: ``unskew reproduce NAME``
     title: str
-    source: str
+    source: str  # where it is in the paper
     show: str = "methods"
     datasets: tuple[str, ...] = SIX
     methods: tuple[str, ...] = NINE
     priors: tuple[float, ...] = PRIORS
     label_freq: float = LABEL_FREQ
-    fixed_share: float | None = None
-    variants: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    base: Mapping[str, Any] = field(default_factory=dict)
-    axis: str = ""
-    extra: tuple[str, ...] = ()
+    fixed_share: float | None = None  # of all instances that is labeled; over the prior, it replaces `label_freq`
+    variants: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # fields of a setting and their values
+    base: Mapping[str, Any] = field(default_factory=dict)  # fields of every setting
+    axis: str = ""  # field on the horizontal axis of a curve
+    extra: tuple[str, ...] = ()  # methods that are run without variants, to compare with
     seeds: int = 10
     max_epochs: int = EPOCHS
 
@@ -161,10 +120,6 @@ class Plan:
             "max_epochs": max_epochs,
         }
         return replace(self, **{name: value for name, value in given.items() if value is not None})
-
-    def and_methods(self, methods: Sequence[str]) -> "Plan":
-        """The same plan with these methods after its own."""
-        return replace(self, methods=tuple(dict.fromkeys((*self.methods, *methods))))
 
 
 _BY_PRIOR = "Average test AUC by prior"

@@ -1,7 +1,7 @@
 """From the name of a plan to its rows: a request is understood and checked before anything runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unskew._support.text import Table
@@ -58,23 +58,12 @@ def wanted_plan(request: Request, say: Say) -> Plan:
             f"({', '.join(datasets)}). `unskew datasets` lists the files and where to get them; --dataset digits needs "
             "no files."
         )
-    if not request.methods:
-        plan = _with_methods(plan, imported, say)
-    return plan.only(
-        datasets=found,
-        methods=request.methods,
-        priors=request.priors,
-        seeds=request.seeds,
-        max_epochs=request.epochs,
-    )
-
-
-def _with_methods(plan: Plan, imported: Sequence[str], say: Say) -> Plan:
-    """The plan with the methods of imported files after its own."""
-    if imported and plan.show == "weights":
+    if imported and not request.methods and plan.show == "weights":
         say(f"{', '.join(imported)} is left out: {plan.name} shows only the weights of the paper's method")
-        return plan
-    return plan.and_methods(imported)
+    elif not request.methods:
+        plan = replace(plan, methods=tuple(dict.fromkeys((*plan.methods, *imported))))
+    methods, priors, seeds = request.methods, request.priors, request.seeds
+    return plan.only(datasets=found, methods=methods, priors=priors, seeds=seeds, max_epochs=request.epochs)
 
 
 def plan_named(name: str) -> Plan:

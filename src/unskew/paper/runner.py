@@ -1,7 +1,7 @@
 """Run what is missing of a plan, on several cores; each result is on disk as soon as it is there."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -22,6 +22,8 @@ _LEAST_LABELED = 2
 """Methods need as many labeled instances to train, and to choose an epoch."""
 
 Say = Callable[[str], None]
+Groups = Collection[list[Setting]]
+"""Settings that share a draw."""
 
 
 @dataclass(frozen=True)
@@ -34,35 +36,16 @@ class PlanOutcome:
 
 
 def run_plan(
-    plan: Plan,
-    folder: Path,
-    *,
-    jobs: int = 1,
-    imports: Sequence[Path] = (),
-    verbose: bool = True,
-    say: Say = lambda text: None,
+    plan: Plan, folder: Path, *, jobs: int = 1, imports: Sequence[Path] = (), say: Say = lambda text: None
 ) -> PlanOutcome:
-    """Run the settings of a plan that have no row in the folder yet.
+    """Run the settings of a plan that have no row in the folder (see `Store`) yet, in as many processes as `jobs`.
 
     A setting whose method or data set comes from a file that was edited since is run again, and its new row counts.
     Settings with too few instances to label are left out.
 
     Interrupt a plan at any time; the next call resumes it. Results do not depend on the number of jobs, because every
-    run uses one thread.
-
-    Parameters
-    ----------
-    plan : Plan
-    folder : Path
-        Where the rows are kept, see `Store`.
-    jobs : int
-        Number of processes.
-    imports : sequence of Path
-        Python files that register methods or data sets; each process imports them.
-    verbose : bool
-        Show a progress bar, on a terminal.
-    say : callable
-        Gets messages for the user before the runs begin: how many there are, what is left out.
+    run uses one thread. Each process runs the `imports`, Python files that register methods or data sets. `say` gets
+    messages for the user before the runs begin: how many there are, what is left out.
     """
     import_files(imports)
     settings = _with_labels(plan.settings(), say)
@@ -73,8 +56,14 @@ def run_plan(
         missing = [setting for setting in settings if setting not in finished]
         say(f"{plan.name}: {len(settings)} runs, {len(settings) - len(missing)} of them done already")
         _report_outdated(missing, store, say)
-        with progress_bar(plan.name, len(missing), shown=verbose) as step:
-            failed = _run_groups(_by_split(missing), store, jobs, tuple(imports), step)
+        groups: dict[tuple[object, ...], list[Setting]] = {}
+        for setting in missing:
+            groups.setdefault(setting.split, []).append(setting)
+        with progress_bar(plan.name, len(missing), shown=True) as step:
+            if jobs == 1 or len(groups) < 2:
+                failed = _run_here(groups.values(), store, step)
+            else:
+                failed = _run_in_processes(groups.values(), store, jobs, tuple(imports), step)
     return PlanOutcome(len(settings), len(settings) - len(missing), tuple(failed))
 
 
@@ -108,25 +97,13 @@ def _report_outdated(missing: list[Setting], store: Store, say: Say) -> None:
         say(f"{len(outdated)} of them are run again, because your file has changed since: {', '.join(names)}")
 
 
-def _by_split(settings: Iterable[Setting]) -> list[list[Setting]]:
-    groups: dict[tuple[object, ...], list[Setting]] = {}
-    for setting in settings:
-        groups.setdefault(setting.split, []).append(setting)
-    return list(groups.values())
+def _run_here(groups: Groups, store: Store, step: Step) -> list[str]:
+    def keep(row: Row) -> None:
+        store.append(row)
+        step()
 
-
-def _run_groups(
-    groups: list[list[Setting]], store: Store, jobs: int, imports: tuple[Path, ...], step: Step
-) -> list[str]:
-    if jobs == 1 or len(groups) < 2:
-        with _one_thread():
-
-            def keep(row: Row) -> None:
-                store.append(row)
-                step()
-
-            return [message for group in groups for message in _run_group(group, keep)]
-    return _run_in_processes(groups, store, jobs, imports, step)
+    with _one_thread():
+        return [message for group in groups for message in _run_group(group, keep)]
 
 
 def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
@@ -139,7 +116,7 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
     except OSError:
         raise
     except Exception as error:
-        return [f"{_title(setting)}: {_words(error)}" for setting in group]
+        return [_message(setting, error) for setting in group]
     failed = []
     for setting in group:
         try:
@@ -147,21 +124,16 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
         except OSError:
             raise
         except Exception as error:
-            failed.append(f"{_title(setting)}: {_words(error)}")
+            failed.append(_message(setting, error))
     return failed
 
 
-def _words(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: {error}"
+def _message(setting: Setting, error: Exception) -> str:
+    kind = "" if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: "
+    return f"{setting.method} on {setting.dataset}, prior {setting.prior:g}, seed {setting.seed}: {kind}{error}"
 
 
-def _title(setting: Setting) -> str:
-    return f"{setting.method} on {setting.dataset}, prior {setting.prior:g}, seed {setting.seed}"
-
-
-def _run_in_processes(
-    groups: list[list[Setting]], store: Store, jobs: int, imports: tuple[Path, ...], step: Step
-) -> list[str]:
+def _run_in_processes(groups: Groups, store: Store, jobs: int, imports: tuple[Path, ...], step: Step) -> list[str]:
     context = get_context("spawn")
     stop = context.Event()
     pool = ProcessPoolExecutor(min(jobs, len(groups)), context, _start_worker, (os.getpid(), stop, imports))

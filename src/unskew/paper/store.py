@@ -75,7 +75,9 @@ class Store:
                 f"another run is writing to {self.path}. Wait until it ends, or choose another folder with --out."
             ) from None
         with held:
-            _drop_half_line(self.path)
+            content = _content(self.path)
+            if content and not content.endswith(b"\n"):
+                write_atomically(self.path, content[: content.rfind(b"\n") + 1])
             yield
 
 
@@ -90,13 +92,6 @@ def _read(path: Path) -> Iterator[Row]:
                 f"{path} must have one JSON object with the fields of a setting in each line, but line {number} does "
                 f"not: {error} Remove that line, or choose another folder with --out."
             ) from error
-
-
-def _drop_half_line(path: Path) -> None:
-    """Cut off what a killed run wrote of its last line."""
-    content = _content(path)
-    if content and not content.endswith(b"\n"):
-        write_atomically(path, content[: content.rfind(b"\n") + 1])
 
 
 def _content(path: Path) -> bytes:

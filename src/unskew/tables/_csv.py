@@ -39,8 +39,7 @@ class CsvTable:
     def __post_init__(self) -> None:
         check_names(self.path, self.columns)
 
-    n_rows = None
-    """Count of rows, which only reading the whole file would give."""
+    n_rows = None  # only reading the whole file would give it
 
     @property
     def path(self) -> Path:
@@ -74,7 +73,7 @@ def open_csv(path: Path, delimiter: str | None = None) -> CsvTable:
         for position, (name, field) in enumerate(zip(names, header, strict=True), start=1)
         if not field.strip()
     ]
-    if text.encoding_is_guessed:
+    if text.encoding in ("cp1252", "latin-1"):  # which fit any file
         notes.append(f"{path}: not UTF-8, read as {text.encoding}. If letters look wrong, save the file as UTF-8.")
     return CsvTable(text, tuple(names), delimiter, tuple(notes))
 
@@ -99,10 +98,10 @@ def _split_header(path: Path, text: str, delimiter: str) -> tuple[list[str], int
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     with _long_fields():
-        while True:
+        record: list[str] = []
+        while not any(field.strip() for field in record):
             record = _next_record(path, reader, 0)
-            if any(field.strip() for field in record):
-                return record, reader.line_num, lines.read()
+    return record, reader.line_num, lines.read()
 
 
 _limit_lock = Lock()
@@ -216,7 +215,9 @@ class _Parser:
         self._take_up(block)
         reader = csv.reader(self._lines(), delimiter=self._table.delimiter, strict=True)
         while records := self._next_records(reader):
-            yield self._to_frame(records)
+            columns = zip(self._schema, zip(*records, strict=True), strict=True)
+            data = {name: [field or None for field in column] for name, column in columns}
+            yield pl.DataFrame(data, schema=self._schema)
         self._line += reader.line_num
 
     def _next_records(self, reader: Any) -> list[list[str]]:
@@ -253,8 +254,3 @@ class _Parser:
                 f"{DELIMITERS[self._table.delimiter]}). Fix that line; a field that holds the separator must be in "
                 "double quotes."
             )
-
-    def _to_frame(self, records: list[list[str]]) -> pl.DataFrame:
-        columns = zip(*records, strict=True)
-        data = {name: [field or None for field in column] for name, column in zip(self._schema, columns, strict=True)}
-        return pl.DataFrame(data, schema=self._schema)

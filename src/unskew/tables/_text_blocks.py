@@ -26,39 +26,32 @@ class TextFile:
     path: Path
     encoding: str
 
-    @property
-    def encoding_is_guessed(self) -> bool:
-        """Whether the encoding is one that can decode any file."""
-        return self.encoding in ("cp1252", "latin-1")
-
     def blocks(self) -> Iterator[bytes]:
         r"""Blocks of UTF-8 that end where a line ends, be it by \n, \r\n or \r."""
         rest = b""
-        with _open_bytes(self.path) as file:
-            for chunk in self._utf8_chunks(file):
-                chunk = rest + chunk
-                # Not after a return that comes last: the newline that belongs to it may be the next byte.
-                cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r", 0, -1)) + 1
-                if cut:
-                    yield chunk[:cut]
-                rest = chunk[cut:]
-                if len(rest) > LONGEST_LINE:
-                    raise TableError(
-                        f"{self.path}: lines must be shorter than {LONGEST_LINE >> 20} MiB, but one is not. Export the "
-                        "table as CSV, one line for each row."
-                    )
+        for chunk in self._utf8_chunks():
+            chunk = rest + chunk
+            # Not after a return that comes last: the newline that belongs to it may be the next byte.
+            cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r", 0, -1)) + 1
+            if cut:
+                yield chunk[:cut]
+            rest = chunk[cut:]
+            if len(rest) > LONGEST_LINE:
+                raise TableError(
+                    f"{self.path}: lines must be shorter than {LONGEST_LINE >> 20} MiB, but one is not. Export the "
+                    "table as CSV, one line for each row."
+                )
         if rest:
             yield rest if rest.endswith(b"\r") else rest + b"\n"
 
-    def _utf8_chunks(self, file: BinaryIO) -> Iterator[bytes]:
+    def _utf8_chunks(self) -> Iterator[bytes]:
+        chunks = _chunks(self.path)
         if self.encoding == "utf-8":
-            yield file.read(BLOCK).removeprefix(codecs.BOM_UTF8)
-            while chunk := file.read(BLOCK):
-                yield chunk
-            return
-        decoder = codecs.getincrementaldecoder(self.encoding)()
-        while chunk := file.read(BLOCK):
-            yield decoder.decode(chunk).encode()
+            yield next(chunks, b"").removeprefix(codecs.BOM_UTF8)
+            yield from chunks
+        else:
+            decoder = codecs.getincrementaldecoder(self.encoding)()
+            yield from (decoder.decode(chunk).encode() for chunk in chunks)
 
 
 def open_text(path: Path) -> TextFile:

@@ -40,18 +40,8 @@ def infer_features(frame: pl.DataFrame, *, path: StrPath | None = None) -> tuple
     """Decide what every column is, and give the features of all rows with it: each column is parsed once.
 
     A column is numeric, boolean or a date only if every value that is not missing can be read so. Left out are columns
-    that are constant, all missing, identifiers, text with too many different values, or nested.
-
-    Returns
-    -------
-    schema : Schema
-    features : float32 array of shape (n_rows, n_features)
-        What `schema.transform(frame)` would give.
-
-    Raises
-    ------
-    TableError
-        If a numeric column holds infinite values, or no column is left.
+    that are constant, all missing, identifiers, text with too many different values, or nested. Infinite values are an
+    error, and so is a table of which no column is left. The features are what `schema.transform(frame)` would give.
     """
     found = [_infer(series, path) for series in frame]
     left_out = tuple(each for each in found if isinstance(each, LeftOut))

@@ -1,12 +1,9 @@
-"""Columns with a meaning of their own: labels, confidence, true classes.
-
-Messages count rows from 1, without the header.
-"""
+"""Columns with a meaning of their own: labels, confidence, true classes."""
 
 import numpy as np
 import polars as pl
 
-from unskew._support.text import StrPath, offending, rows, rows_of, shown, start
+from unskew._support.text import StrPath, offending, plural, rows_of, shown, start
 from unskew.errors import TableError
 from unskew.tables._values import clean, has_separators, require_column, to_booleans, to_numbers
 
@@ -16,19 +13,9 @@ SPELLINGS = "1/0, true/false, yes/no, y/n or t/f"
 def read_labels(
     frame: pl.DataFrame, column: str, *, blank_is_unlabeled: bool = False, path: StrPath | None = None
 ) -> np.ndarray:
-    """Labels as int8: 1 where labeled positive, 0 where unlabeled.
+    """Labels as int8: 1 where labeled positive, 0 where unlabeled, as in `SPELLINGS`, in any case.
 
-    Parameters
-    ----------
-    column : str
-        Column of 1/0, true/false, yes/no, y/n or t/f, in any case, with or without spaces around.
-    blank_is_unlabeled : bool
-        Whether a blank field (or NA and the like) means unlabeled; else it is an error.
-
-    Raises
-    ------
-    TableError
-        If there is no such column, or it holds anything else.
+    A blank field (or NA and the like) is an error, unless `blank_is_unlabeled`.
     """
     way_out = "" if blank_is_unlabeled else "If blank means unlabeled, add --blank-is-unlabeled."
     return _read_binary(frame, column, "label", way_out, path)
@@ -40,16 +27,16 @@ def require_both_kinds(
     """Refuse a label column with fewer than two labeled rows, or fewer unlabeled rows than `least_unlabeled`."""
     n_labeled = int(np.count_nonzero(labels))
     n_unlabeled = len(labels) - n_labeled
-    name = f"{start(path)}the label column {shown(column)}"
+    name, total = f"{start(path)}the label column {shown(column)}", plural(len(labels), "row")
     if n_labeled < 2:
         found = "none is" if n_labeled == 0 else f"only row {int(np.argmax(labels)) + 1:,} is"
         raise TableError(
-            f"{name} must mark at least two rows as labeled, but of {rows(len(labels))} {found}. Mark the known "
-            "positives with 1; aim for at least five."
+            f"{name} must mark at least two rows as labeled, but of {total} {found}. Mark the known positives with 1; "
+            "aim for at least five."
         )
     if n_unlabeled < least_unlabeled:
         least = "rows" if least_unlabeled == 1 else f"at least {least_unlabeled} rows"
-        found = f"all {len(labels):,} are labeled" if n_unlabeled == 0 else f"of {rows(len(labels))} only one is"
+        found = f"all {len(labels):,} are labeled" if n_unlabeled == 0 else f"of {total} only one is"
         raise TableError(
             f"{name} must leave {least} unlabeled, but {found}. Add rows whose class is unknown: ranking needs "
             "something to rank the labeled ones against."
@@ -57,13 +44,7 @@ def require_both_kinds(
 
 
 def read_truth(frame: pl.DataFrame, column: str, *, path: StrPath | None = None) -> np.ndarray:
-    """True classes as int8, 1 positive and 0 negative, spelled as labels are.
-
-    Raises
-    ------
-    TableError
-        If there is no such column, a row has no class, or all rows have the same.
-    """
+    """True classes as int8, 1 positive and 0 negative, spelled as labels are; every row has one, and both occur."""
     truth = _read_binary(frame, column, "truth", "Leave out rows whose class is unknown.", path)
     if truth.min() == truth.max():
         found = "the only row is" if len(truth) == 1 else f"all {len(truth):,} rows are"
@@ -75,14 +56,7 @@ def read_truth(frame: pl.DataFrame, column: str, *, path: StrPath | None = None)
 
 
 def read_confidence(frame: pl.DataFrame, column: str, labels: np.ndarray, *, path: StrPath | None = None) -> np.ndarray:
-    """Confidence as float64 in [0, 1], NaN where `labels` is 0; values of unlabeled rows are not looked at.
-
-    Raises
-    ------
-    TableError
-        If there is no such column, if on a labeled row a value is missing, not a number or outside [0, 1], or if all
-        are 0.
-    """
+    """Confidence as float64 in [0, 1], NaN where `labels` is 0; values of unlabeled rows are not looked at."""
     require_column(column, frame.columns, path)
     series, labeled = frame[column], np.asarray(labels) == 1
     name = f"{start(path)}the confidence column {shown(column)}"

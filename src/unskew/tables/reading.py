@@ -108,20 +108,10 @@ def open_table(path: StrPath) -> Table:
 def read_table(path: StrPath | Table, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Whole table in memory: columns of a CSV file as text with blank fields null, those of Parquet as they are.
 
+    `path` may be what `open_table` gave for it, which saves looking through it again; `columns` is None for all.
+
     The columns may take a third of the memory that is free, because becoming features takes about twice as much again.
     The environment variable UNSKEW_MAX_TABLE_BYTES sets another limit.
-
-    Parameters
-    ----------
-    path : path or table
-        File, or what `open_table` gave for it, which saves looking through it again.
-    columns : sequence of str or None
-        Columns to read, in this order; None for all.
-
-    Raises
-    ------
-    TableError
-        If there is no such file or column, it is not a table, is damaged, has no rows, or is too large.
     """
     table = path if isinstance(path, Table) else open_table(path)
     frames: list[pl.DataFrame] = []
@@ -168,7 +158,7 @@ def _free_memory() -> int:
 
 
 def _bytes_of(frame: pl.DataFrame) -> int:
-    """Memory of a frame; polars itself does not count the 16 bytes that each text takes beside its letters."""
+    """Memory of a frame; polars itself does not count the 16 bytes that each text takes besides its letters."""
     n_texts = sum(isinstance(dtype, pl.String) for dtype in frame.dtypes)
     return int(frame.estimated_size()) + 16 * n_texts * frame.height
 
@@ -178,14 +168,8 @@ def read_batches(
 ) -> Iterator[pl.DataFrame]:
     """Rows of a table in constant memory, with the same values and types that `read_table` gives.
 
-    Parameters
-    ----------
-    path, columns
-        As for `read_table`.
-    rows : int
-        Rows per batch; the last one may have fewer.
-    may_be_empty : bool
-        Whether a table without rows gives one batch without rows; else it is an error.
+    The last batch may have fewer `rows`. A table without rows gives one batch without rows if it `may_be_empty`; else
+    it is an error.
     """
     waiting: list[pl.DataFrame] = []
     held = 0

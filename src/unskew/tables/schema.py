@@ -1,7 +1,6 @@
 """What the columns of a table are, and how they become features: kinds and the few numbers that go with them, as data.
 
-The same record serves training and scoring, so that no batch of rows can be read in another way than the training
-data were.
+The same record serves training and scoring, so that no batch of rows is read differently from the training data.
 """
 
 import datetime
@@ -15,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from unskew._support.json_records import build
-from unskew._support.text import StrPath, listed, rows, shown, start
+from unskew._support.text import StrPath, listed, plural, shown, start
 from unskew.tables._values import Kind, read_column, require_column
 
 FARTHEST = 1e6
@@ -24,20 +23,11 @@ FARTHEST = 1e6
 
 @dataclass(frozen=True)
 class Column:
-    """One column that becomes features.
+    """One column that becomes features, with what is known of it from the training data.
 
-    Attributes
-    ----------
-    kind : "numeric", "boolean", "categorical" or "date"
-        How values are read; dates are days since 1970-01-01.
-    n_rows, n_missing : int
-        Rows of the training data, and those of them without a value.
-    categories : tuple of str
-        Distinct values in alphabetical order; of a categorical column only.
-    mean, std, median, low, high : float
-        Of the values that are not missing; of a boolean column its zeros and ones. Zero for a categorical column.
-    hint : str
-        What a user might want to fix, as a sentence; mostly empty.
+    Only a categorical column has categories (in alphabetical order), and only the others have numbers: of the values
+    that are not missing, as zeros and ones for a boolean column and as days since 1970-01-01 for dates. The hint says
+    what a user might want to fix, and is mostly empty.
     """
 
     name: str
@@ -61,21 +51,16 @@ class Column:
     def feature_names(self) -> list[str]:
         """Names such as "age", "age is missing", "color=red"."""
         names = [f"{self.name}={category}" for category in self.categories]
-        if self.varies:
-            names.append(self.name)
-        if self.n_missing:
-            names.append(f"{self.name} is missing")
-        return names
+        names += [self.name] if self.varies else []
+        return names + ([f"{self.name} is missing"] if self.n_missing else [])
 
     @property
     def note(self) -> str:
         """What the column holds, in plain words."""
-        parts = [_about(self)]
+        parts = [_about(self), self.hint]
         if self.n_missing:
-            parts.append(f"{_percent(self.n_missing, self.n_rows)} missing, marked by a feature of its own")
-        if self.hint:
-            parts.append(self.hint)
-        return "; ".join(parts)
+            parts.insert(1, f"{_percent(self.n_missing, self.n_rows)} missing, marked by a feature of its own")
+        return "; ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)
@@ -119,43 +104,24 @@ class Schema:
         return used + [(each.name, "left out", each.reason) for each in self.left_out]
 
     def check_columns(self, names: Iterable[str], path: StrPath | None, ignore: Iterable[str] = ()) -> list[str]:
-        """Compare the header of a new file with the training data; returns notes about columns that are not used.
+        """Refuse a file without a column that became features; returns notes about columns that are not used.
 
-        Parameters
-        ----------
-        ignore : iterable of str
-            Columns with another use (identifiers, labels), which need no note.
-
-        Raises
-        ------
-        TableError
-            If a column that became features is not there.
+        Columns in `ignore` have another use (identifiers, labels) and need no note.
         """
         names = list(names)
         self._require_columns(names, path)
         known = {*self.names, *(each.name for each in self.left_out), *ignore}
         extra = [name for name in names if name not in known]
-        if not extra:
-            return []
         what = "is a column" if len(extra) == 1 else f"are {len(extra):,} columns"
-        return [f"{start(path)}there {what} that the model does not use: {listed(extra)}."]
+        return [f"{start(path)}there {what} that the model does not use: {listed(extra)}."] if extra else []
 
     def transform(
         self, frame: pl.DataFrame, *, path: StrPath | None = None, first_row: int = 1, tally: "Tally | None" = None
     ) -> np.ndarray:
         """Features of the rows, float32 of shape (n_rows, n_features); every row by itself.
 
-        Parameters
-        ----------
-        path, first_row
-            File and number of the frame's first row in it, for messages.
-        tally : Tally, optional
-            Counts the values that were not in the training data.
-
-        Raises
-        ------
-        TableError
-            If a column is not there or a value cannot be read by its kind.
+        Messages name `path` and count from `first_row`, the number of the frame's first row in it. A `tally` counts the
+        values that were not in the training data.
         """
         self._require_columns(frame.columns, path)
         values = (read_column(frame[each.name], each.kind, path=path, first_row=first_row) for each in self.columns)
@@ -188,13 +154,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: Any) -> "Schema":
-        """Schema that `to_json` gave.
-
-        Raises
-        ------
-        ValueError
-            If it is anything else, or describes no features.
-        """
+        """Schema that `to_json` gave; a ValueError if it is anything else, or describes no features."""
         schema: Schema = build(cls, data, "schema")
         for column in schema.columns:
             _check(column)
@@ -242,12 +202,12 @@ class Tally:
     def sentences(self) -> list[str]:
         """What was found, one sentence for each column."""
         return [
-            f"column {shown(name)} has {rows(count)} with values not seen in training (first: {shown(value)}, row "
-            f"{row:,}); they count as none of the known"
+            f"column {shown(name)} has {plural(count, 'row')} with values not seen in training (first: {shown(value)}, "
+            f"row {row:,}); they count as none of the known"
             for name, (count, row, value) in self.unknown.items()
         ] + [
-            f"column {shown(name)} has {rows(count)} without a value (first: row {row:,}), and training had none; they "
-            "count as average, or as no category"
+            f"column {shown(name)} has {plural(count, 'row')} without a value (first: row {row:,}), and training had "
+            "none; they count as average, or as no category"
             for name, (count, row) in self.missing.items()
         ]
 
@@ -260,8 +220,11 @@ def _fill(features: np.ndarray, column: Column, values: pl.Series) -> np.ndarray
         unknown = (codes.is_null() & values.is_not_null()).to_numpy()
         known = codes.is_not_null().to_numpy().nonzero()[0]
         features[known, codes.drop_nulls().to_numpy()] = 1
+    elif column.varies and column.kind == "boolean":
+        # Where a feature of its own marks missing values, any number will do; else the average does least harm.
+        features[:, 0] = values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
     elif column.varies:
-        features[:, 0] = _zero_or_one(column, values) if column.kind == "boolean" else _standardized(column, values)
+        features[:, 0] = _standardized(column, values)
     if column.n_missing:
         features[:, -1] = values.is_null().to_numpy()
     return unknown
@@ -277,11 +240,6 @@ def _standardized(column: Column, values: pl.Series) -> np.ndarray:
     with np.errstate(over="ignore"):
         # Halves, because the difference of two large numbers may be too large.
         return np.clip((0.5 * numbers - 0.5 * column.mean) / (0.5 * column.std), -FARTHEST, FARTHEST)
-
-
-def _zero_or_one(column: Column, values: pl.Series) -> np.ndarray:
-    # Where a feature of its own marks missing values, any number will do; else the average does least harm.
-    return values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
 
 
 def _about(column: Column) -> str:

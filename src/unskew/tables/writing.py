@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 import polars as pl
@@ -76,7 +75,7 @@ def _with_quotes(text: pl.Series) -> tuple[pl.Series, int]:
 
 
 def _can_hold(path: StrPath, column: pl.Series) -> bool:
-    """Whether values of this type can be written; only trying tells, and one row without a value is enough."""
+    """Whether values of this type can be written: found by trying, for which one row without a value is enough."""
     sink = _sink(io.BytesIO(), path)
     try:
         sink.write(column.clear(1).to_frame())
@@ -90,19 +89,8 @@ class TableWriter:
     """Writes frames one after another to a CSV or Parquet file, by the ending of its name.
 
     The file has a temporary name in the same folder until the ``with`` block ends. After an error nothing is left
-    behind, and a file that was there before stays as it was.
-
-    Parameters
-    ----------
-    path : path
-        Name that ends in .csv, .csv.gz, .tsv, .tsv.gz, .parquet or .pq.
-
-    Raises
-    ------
-    TableError
-        If the name has another ending, the file cannot be created, or it cannot hold a column.
-    OSError
-        If writing fails later, as on a full disk.
+    behind, and a file that was there before stays as it was. A name with another ending, a file that cannot be created
+    and a column that it cannot hold are a TableError; what fails later, as on a full disk, is an OSError.
     """
 
     def __init__(self, path: StrPath) -> None:
@@ -133,11 +121,9 @@ class TableWriter:
         with self._naming_the_file():
             self._sink.write(frame)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         with self._naming_the_file():
-            self._opened.__exit__(kind, error, trace)
+            self._opened.__exit__(*raised)
 
     @contextmanager
     def _open(self) -> Iterator["_CsvSink | _ParquetSink"]:

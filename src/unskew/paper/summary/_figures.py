@@ -1,30 +1,24 @@
 """Pictures of a summary, as the paper has them: a panel for each data set, one key for all."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from unskew._support.pictures import BLUE, DARK, as_png, as_svg
-from unskew.errors import MissingExtra
+from unskew._support.pictures import BLUE, DARK, as_png, as_svg, styled
 from unskew.paper.summary._panels import BOUND
 from unskew.paper.summary._records import CurvePanel, MethodCurve, Summary, WeightPanel
 
 _STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.titlesize": 10,
     "axes.grid": True,
     "grid.color": "#e3e6ea",
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
     "xtick.direction": "in",
     "ytick.direction": "in",
-    "legend.frameon": False,
     "legend.handlelength": 3.0,
-    "svg.hashsalt": "unskew",  # the same picture gives the same file
 }
 # Shapes and dashes differ, too, for those who cannot see the colors. A method looks the same in every picture. PG is a
 # large ring, because it ranks as NTC does and would hide it.
@@ -47,22 +41,11 @@ _KEY_WIDTH, _KEY_HEIGHT = 1.15, 0.2  # inches of an entry of the key
 _BINS = 40
 
 
-@contextmanager
-def style() -> Iterator[None]:
-    """The look of the pictures while the block runs; nothing global is left changed."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise MissingExtra("pictures need matplotlib. Install it with: pip install 'unskew[plots]'") from error
-    with matplotlib.rc_context(_STYLE):
-        yield
-
-
 def draw(summary: Summary) -> Any:
     """The picture as a matplotlib figure; None for a plan without a picture or without rows."""
     if not summary.panels:
         return None
-    with style():
+    with styled(_STYLE):
         figure, axes = _grid(summary.panels)
         for panel, each in zip(summary.panels, axes, strict=True):
             if isinstance(panel, CurvePanel):
@@ -78,7 +61,7 @@ def pictures(summary: Summary) -> dict[str, bytes]:
     figure = draw(summary)
     if figure is None:
         return {}
-    with style():
+    with styled(_STYLE):
         return {".png": as_png(figure), ".svg": as_svg(figure).encode()}
 
 

@@ -28,7 +28,10 @@ _WEIGHT_HEADER = (
     *("Data", "prior", "runs", "labeled", "smallest", "median", "largest"),
     *(f"below {BOUND:g}", "effective sample size"),
 )
-
+_WEIGHT_NOTE = (
+    "Weights (confidence / labeling probability) of the labeled training instances of all runs together. Labeled "
+    "instances and effective sample size, (sum of w)² / sum of w², are those of one run, as a mean over runs."
+)
 
 Points = Mapping[float, Mean]
 """Means by value on the axis; only those that have runs."""
@@ -36,12 +39,14 @@ Points = Mapping[float, Mean]
 
 def curve_parts(runs: Runs) -> Parts:
     """Curves over the prior or over a varied field."""
-    return Parts(_curve_tables(runs), _curve_panels(runs), _curve_notes(runs))
+    return Parts((_curve_table(runs),), _curve_panels(runs), _curve_notes(runs))
 
 
 def weight_parts(runs: Runs) -> Parts:
     """Weights of the labeled instances."""
-    return Parts(_weight_tables(runs), _weight_panels(runs), [_WEIGHT_NOTE])
+    groups = (_weight_group(runs, dataset) for dataset in runs.datasets())
+    table = ResultTable(_WEIGHT_HEADER, tuple(group for group in groups if group))
+    return Parts((table,), _weight_panels(runs), [_WEIGHT_NOTE])
 
 
 def _axis_values(plan: Plan) -> tuple[float, ...]:
@@ -50,16 +55,13 @@ def _axis_values(plan: Plan) -> tuple[float, ...]:
 
 def _points(runs: Runs, dataset: str, method: str) -> Points:
     """Means of a method at each value of the axis; those of an extra method do not depend on it."""
-    found = {value: _mean(runs, dataset, method, value) for value in _axis_values(runs.plan)}
+    plan, found = runs.plan, {}
+    for value in _axis_values(plan):
+        by_prior = plan.axis == "prior"
+        changes = {} if by_prior or method in plan.extra else {plan.axis: value}
+        aucs = runs.aucs(dataset, PlanColumn(method, method, changes=changes))
+        found[value] = mean_of(aucs, (value,) if by_prior else plan.priors)
     return {value: mean for value, mean in found.items() if mean}
-
-
-def _mean(runs: Runs, dataset: str, method: str, value: float) -> Mean | None:
-    plan = runs.plan
-    if plan.axis == "prior":
-        return mean_of(runs.aucs(dataset, PlanColumn(method, method)), (value,))
-    changes = {} if method in plan.extra else {plan.axis: value}
-    return mean_of(runs.aucs(dataset, PlanColumn(method, method, changes=changes)), plan.priors)
 
 
 def _methods(plan: Plan) -> tuple[str, ...]:
@@ -94,17 +96,15 @@ def _curve(runs: Runs, dataset: str, method: str) -> MethodCurve:
     )
 
 
-def _curve_tables(runs: Runs) -> tuple[ResultTable, ...]:
+def _curve_table(runs: Runs) -> ResultTable:
     plan = runs.plan
     seeds = "seeds" if plan.axis == "prior" else "priors × seeds"
     ticks = (f"{_AXES.get(plan.axis, plan.axis)} = {variant_key(value)}" for value in _axis_values(plan))
-    groups = tuple(_curve_group(runs, dataset) for dataset in runs.datasets())
-    return (ResultTable(("Data", "Method", seeds, *ticks), groups),)
-
-
-def _curve_group(runs: Runs, dataset: str) -> tuple[Line, ...]:
-    found = {method: _points(runs, dataset, method) for method in _methods(runs.plan)}
-    return tuple(_curve_line(runs.plan, dataset, method, points) for method, points in found.items() if points)
+    groups = []
+    for dataset in runs.datasets():
+        found = {method: _points(runs, dataset, method) for method in _methods(plan)}
+        groups.append(tuple(_curve_line(plan, dataset, *each) for each in found.items() if each[1]))
+    return ResultTable(("Data", "Method", seeds, *ticks), tuple(groups))
 
 
 def _curve_line(plan: Plan, dataset: str, method: str, points: Points) -> Line:
@@ -121,19 +121,15 @@ def _entry(mean: Mean | None, seeds: int) -> Entry:
     return Entry(f"{mean.value:.4f}{error}", mark=mark_of(mean, seeds))
 
 
-def _mean_words(plan: Plan) -> str:
-    if plan.axis == "prior":
-        return "Mean test AUC over seeds ± its standard error."
-    return (
-        "Mean test AUC over seeds and then priors ± s/√n, with s the standard deviation of all n runs. It includes the "
-        "spread between priors, although that does not blur the means, which are over the same priors: their true "
-        "standard errors are rather smaller."
-    )
-
-
 def _curve_notes(runs: Runs) -> list[str]:
-    plan = runs.plan
-    notes = [f"{_mean_words(plan)} The paper shows these only as a picture."]
+    plan, words = runs.plan, "Mean test AUC over seeds ± its standard error."
+    if plan.axis != "prior":
+        words = (
+            "Mean test AUC over seeds and then priors ± s/√n, with s the standard deviation of all n runs. It includes "
+            "the spread between priors, although that does not blur the means, which are over the same priors: their "
+            "true standard errors are rather smaller."
+        )
+    notes = [f"{words} The paper shows these only as a picture."]
     if plan.extra:
         names = ", ".join(method_title(each) for each in plan.extra)
         notes.append(f"{names} does not use the confidence: its result is the same at every {_AXES[plan.axis]}.")
@@ -145,12 +141,6 @@ def _curve_notes(runs: Runs) -> list[str]:
         for method in _methods(plan)
     }
     return notes + partial_notes(lines)
-
-
-_WEIGHT_NOTE = (
-    "Weights (confidence / labeling probability) of the labeled training instances of all runs together. Labeled "
-    "instances and effective sample size, (sum of w)² / sum of w², are those of one run, as a mean over runs."
-)
 
 
 def _weights(runs: Runs, dataset: str, prior: float) -> list[list[float]]:
@@ -173,11 +163,6 @@ def _weight_panels(runs: Runs) -> tuple[WeightPanel, ...]:
     )
 
 
-def _weight_tables(runs: Runs) -> tuple[ResultTable, ...]:
-    groups = (_weight_group(runs, dataset) for dataset in runs.datasets())
-    return (ResultTable(_WEIGHT_HEADER, tuple(group for group in groups if group)),)
-
-
 def _weight_group(runs: Runs, dataset: str) -> tuple[Line, ...]:
     found = {prior: _weights(runs, dataset, prior) for prior in runs.plan.priors}
     lines = [_weight_line(dataset, prior, weights) for prior, weights in found.items() if weights]
@@ -192,14 +177,7 @@ def _weight_group(runs: Runs, dataset: str) -> tuple[Line, ...]:
 def _weight_line(dataset: str, prior: float, weights: list[list[float]]) -> Line:
     every = np.concatenate([np.asarray(each, float) for each in weights])
     effective = np.mean([effective_sample_size(each) for each in weights])
-    numbers = (
-        f"{prior:g}",
-        f"{len(weights)}",
-        f"{len(every) / len(weights):.0f}",
-        f"{every.min():.2f}",
-        f"{np.median(every):.2f}",
-        f"{every.max():.1f}",
-        f"{np.mean(every < BOUND):.0%}",
-        f"{effective:.1f}",
-    )
-    return Entry(dataset_title(dataset)), *(Entry(each) for each in numbers)
+    counts = f"{prior:g}", f"{len(weights)}", f"{len(every) / len(weights):.0f}"
+    numbers = f"{every.min():.2f}", f"{np.median(every):.2f}", f"{every.max():.1f}"
+    shares = f"{np.mean(every < BOUND):.0%}", f"{effective:.1f}"
+    return tuple(Entry(each) for each in (dataset_title(dataset), *counts, *numbers, *shares))

@@ -63,36 +63,28 @@ class WeightPanel:
     weights: tuple[float, ...]
 
 
+Panels = tuple[CurvePanel, ...] | tuple[WeightPanel, ...]
+"""Of the picture; empty where the plan has none."""
+
+
 class Parts(NamedTuple):
     """Tables, panels of the picture, and notes: how to read them, and what is missing in them."""
 
     tables: tuple[ResultTable, ...]
-    panels: tuple[CurvePanel, ...] | tuple[WeightPanel, ...]
+    panels: Panels
     notes: list[str]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The rows of a plan as tables, pictures and notes.
-
-    Attributes
-    ----------
-    plan : Plan
-    tables : tuple of ResultTable
-    panels : tuple of CurvePanel or of WeightPanel
-        Of the picture; empty where the plan has none.
-    notes : tuple of str
-        How to read the tables, and what is missing in them.
-    runs, planned : int
-        Settings that have a row, and settings that the plan has.
-    """
+    """The rows of a plan as tables, pictures and notes."""
 
     plan: Plan
     tables: tuple[ResultTable, ...]
-    panels: tuple[CurvePanel, ...] | tuple[WeightPanel, ...]
+    panels: Panels
     notes: tuple[str, ...]
-    runs: int
-    planned: int
+    runs: int  # settings that have a row
+    planned: int  # settings that the plan has
 
 
 def dataset_title(name: str) -> str:

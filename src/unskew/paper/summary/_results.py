@@ -80,35 +80,24 @@ def is_the_papers(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class PlanColumn:
-    """A method, in one of the variants of a plan.
-
-    Attributes
-    ----------
-    title : str
-    method : str
-    variant : str
-        As in the keys of the paper's numbers; empty without variants.
-    changes : mapping of str to a value
-        Fields of a setting that make the variant.
-    """
+    """A method, in one of the variants of a plan."""
 
     title: str
     method: str
-    variant: str = ""
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    variant: str = ""  # as in the keys of the paper's numbers; empty without variants
+    changes: Mapping[str, Any] = field(default_factory=dict)  # fields of a setting that make the variant
 
 
 def columns_of(plan: Plan) -> list[PlanColumn]:
     """Columns of a plan's table; methods without variants, to compare with, come last."""
     changes = [(name, value) for name, values in plan.variants.items() for value in values]
     plain = plan.extra if changes else (*plan.methods, *plan.extra)
-    varied = [_varied(plan, method, *change) for method in plan.methods for change in changes]
+    varied = []
+    for method in plan.methods:
+        start = "" if len(plan.methods) == 1 else f"{method_title(method)}, "
+        keys = [(variant_key(value), {name: value}) for name, value in changes]
+        varied += [PlanColumn(start + key, method, key, change) for key, change in keys]
     return varied + [PlanColumn(method_title(method), method) for method in dict.fromkeys(plain)]
-
-
-def _varied(plan: Plan, method: str, name: str, value: float) -> PlanColumn:
-    title = variant_key(value) if len(plan.methods) == 1 else f"{method_title(method)}, {variant_key(value)}"
-    return PlanColumn(title, method, variant_key(value), {name: value})
 
 
 class Runs:
@@ -143,47 +132,27 @@ class Runs:
 
 @dataclass(frozen=True)
 class Results:
-    """All columns of one data set.
-
-    Attributes
-    ----------
-    dataset : str
-    columns : list of PlanColumn
-    values : list of mappings from prior and seed to AUC
-    means : list of Mean or None
-    paper : list of Published or None
-    comparable : bool
-        Whether these are the paper's data, priors and epochs.
-    """
+    """All columns of one data set: our AUCs by prior and seed, their means, and the paper's numbers."""
 
     dataset: str
     columns: list[PlanColumn]
     values: list[dict[Run, float]]
     means: list[Mean | None]
     paper: list[Published | None]
-    comparable: bool
-
-    def by_title(self) -> Mapping[str, Mean | None]:
-        """Means by the title of the column."""
-        return {column.title: mean for column, mean in zip(self.columns, self.means, strict=True)}
+    comparable: bool  # whether these are the paper's data, priors and epochs
 
 
 def results_of(runs: Runs) -> list[Results]:
     """Results of each data set that has rows."""
-    return [_results(runs, dataset) for dataset in runs.datasets()]
-
-
-def _results(runs: Runs, dataset: str) -> Results:
     plan, columns = runs.plan, columns_of(runs.plan)
-    values = [runs.aucs(dataset, column) for column in columns]
-    return Results(
-        dataset=dataset,
-        columns=columns,
-        values=values,
-        means=[mean_of(each, plan.priors) for each in values],
-        paper=[published_for(plan, dataset, each.method, each.variant) for each in columns],
-        comparable=is_the_papers(plan) and dataset not in STAND_INS,
-    )
+    found = []
+    for dataset in runs.datasets():
+        values = [runs.aucs(dataset, column) for column in columns]
+        means = [mean_of(each, plan.priors) for each in values]
+        paper = [published_for(plan, dataset, each.method, each.variant) for each in columns]
+        comparable = is_the_papers(plan) and dataset not in STAND_INS
+        found.append(Results(dataset, columns, values, means, paper, comparable))
+    return found
 
 
 def on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
@@ -211,7 +180,11 @@ def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
     """
     rows = [row for row in rows if row["max_epochs"] == plan.max_epochs]
     original = PLANS.get(plan.name, plan)
-    methods = [*plan.methods, *_varied_methods(plan, rows, beside=original.extra)]
+    neutral = {name: getattr(Setting, name) for name in plan.variants}
+    methods = [*plan.methods]
+    for row in rows:  # methods that are shown beside the variants count only if they were run with one
+        if row["method"] not in original.extra or any(row[name] != value for name, value in neutral.items()):
+            methods.append(row["method"])
     beside = {*plan.extra, *(row["method"] for row in rows)} - {*methods}
     return replace(
         plan,
@@ -221,16 +194,6 @@ def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
         priors=tuple(sorted({*plan.priors, *(row["prior"] for row in rows)})),
         seeds=max([plan.seeds, *(row["seed"] + 1 for row in rows)]),
     )
-
-
-def _varied_methods(plan: Plan, rows: list[Row], beside: tuple[str, ...]) -> list[str]:
-    """Methods of the rows, except those that are shown beside the variants of a plan and were run without any."""
-    neutral = {name: getattr(Setting, name) for name in plan.variants}
-    return [
-        row["method"]
-        for row in rows
-        if row["method"] not in beside or any(row[name] != value for name, value in neutral.items())
-    ]
 
 
 def _in_order(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -20,21 +20,11 @@ Run = tuple[float, int]
 
 @dataclass(frozen=True)
 class Mean:
-    """Mean over priors and seeds.
-
-    Attributes
-    ----------
-    value : float
-        Mean over the priors of the means over seeds.
-    std : float
-        Standard deviation of the runs, each prior counting the same; NaN for a single run.
-    counts : mapping of float to int
-        Number of runs at each prior that was wanted.
-    """
+    """Mean over the priors of the means over seeds."""
 
     value: float
-    std: float
-    counts: Mapping[float, int]
+    std: float  # of the runs, each prior counting the same; NaN for a single run
+    counts: Mapping[float, int]  # of runs, at each prior that was wanted
 
     @property
     def n(self) -> int:
@@ -95,18 +85,10 @@ def paired_p_value(first: Mapping[Run, float], second: Mapping[Run, float]) -> f
 
 @dataclass(frozen=True)
 class Standing:
-    """Which of several results belong to the best.
+    """Which of several results belong to the best."""
 
-    Attributes
-    ----------
-    bold : tuple of bool
-        The best, and those that do not differ from it significantly.
-    untested : tuple of bool
-        Those that share fewer than two runs with the best.
-    """
-
-    bold: tuple[bool, ...]
-    untested: tuple[bool, ...]
+    bold: tuple[bool, ...]  # the best, and those that do not differ from it significantly
+    untested: tuple[bool, ...]  # those that share fewer than two runs with the best
 
 
 def standing(results: Sequence[Mapping[Run, float]], priors: Sequence[float]) -> Standing:
@@ -156,22 +138,17 @@ def partial_notes(lines: Mapping[str, Mapping[str, Mean | None]]) -> list[str]:
     """A sentence for each kind of incomplete entry, with the lines and columns where it occurs."""
     kinds: dict[tuple[str, str], list[str]] = {}
     for title, means in lines.items():
-        for lack, columns in _lacks(means).items():
+        seeds = most_seeds(means.values())
+        lacks: dict[str, list[str]] = {}
+        for column, mean in means.items():
+            if mean and mark_of(mean, seeds):
+                lacks.setdefault(_lack(mean, seeds), []).append(column)
+        for lack, columns in lacks.items():
             kinds.setdefault((lack, ", ".join(columns)), []).append(title)
     return [
         f"{_DAGGER} {'all lines' if 1 < len(titles) == len(lines) else '; '.join(titles)} ({columns}): {lack}."
         for (lack, columns), titles in kinds.items()
     ]
-
-
-def _lacks(means: Mapping[str, Mean | None]) -> dict[str, list[str]]:
-    """What is missing in a line, and in which of its columns."""
-    seeds = most_seeds(means.values())
-    lacks: dict[str, list[str]] = {}
-    for column, mean in means.items():
-        if mean and mark_of(mean, seeds):
-            lacks.setdefault(_lack(mean, seeds), []).append(column)
-    return lacks
 
 
 def _lack(mean: Mean, seeds: int) -> str:

@@ -1,5 +1,7 @@
 """Tables of mean test AUCs and of times beside the paper's: data sets in lines, methods or variants in columns."""
 
+import math
+
 from unskew.paper.plans import Plan
 from unskew.paper.summary._records import STAND_INS, Entry, Line, Parts, ResultTable, dataset_title
 from unskew.paper.summary._results import (
@@ -16,6 +18,7 @@ from unskew.paper.summary._results import (
 from unskew.paper.summary._statistics import (
     PAPER_RUNS,
     Mean,
+    Standing,
     mark_of,
     mean_of,
     most_seeds,
@@ -72,7 +75,8 @@ def _group(plan: Plan, results: Results) -> tuple[Line, ...]:
     title = Entry(dataset_title(results.dataset))
     lines = [(title, Entry(f"{len(plan.priors)} × {seeds}"), *_means(plan, results, seeds))]
     if any(results.paper):
-        lines.append((Entry(paper_title(results.dataset)), Entry(""), *(_paper(plan, each) for each in results.paper)))
+        numbers = (Entry(_number(plan, each)) if each else Entry() for each in results.paper)
+        lines.append((Entry(paper_title(results.dataset)), Entry(""), *numbers))
     if apart := _apart(results):
         lines.append((Entry("difference / s.e."), Entry(""), *apart))
     return tuple(lines)
@@ -84,25 +88,17 @@ def paper_title(dataset: str) -> str:
 
 
 def _means(plan: Plan, results: Results, seeds: int) -> list[Entry]:
-    if plan.variants:  # of one method, which the paper does not test
-        return [_mean(plan, mean, False, mark_of(mean, seeds)) if mean else Entry() for mean in results.means]
-    compared = standing(results.values, plan.priors)
+    no = (False,) * len(results.means)  # variants are of one method, which the paper does not test
+    compared = Standing(no, no) if plan.variants else standing(results.values, plan.priors)
     return [
-        _mean(plan, mean, bold, mark_of(mean, seeds) + _UNTESTED * untested) if mean else Entry()
+        Entry(_number(plan, mean), bold, mark_of(mean, seeds) + _UNTESTED * untested) if mean else Entry()
         for mean, bold, untested in zip(results.means, compared.bold, compared.untested, strict=True)
     ]
 
 
-def _mean(plan: Plan, mean: Mean, bold: bool, mark: str) -> Entry:
-    return Entry(_number(plan, mean.value, mean.std if mean.n > 1 else None), bold, mark)
-
-
-def _paper(plan: Plan, number: Published | None) -> Entry:
-    return Entry(_number(plan, number.value, number.std)) if number else Entry()
-
-
-def _number(plan: Plan, value: float, std: float | None) -> str:
-    return f"{value:.4f} ({std:.4f})" if plan.show == "spread" and std is not None else f"{value:.4f}"
+def _number(plan: Plan, number: Mean | Published) -> str:
+    known = number.std is not None and not math.isnan(number.std)
+    return f"{number.value:.4f} ({number.std:.4f})" if plan.show == "spread" and known else f"{number.value:.4f}"
 
 
 def _apart(results: Results) -> list[Entry]:
@@ -116,7 +112,9 @@ def _apart(results: Results) -> list[Entry]:
 
 
 def _auc_notes(plan: Plan, results: list[Results]) -> list[str]:
-    notes = [_mean_note(plan)]
+    priors = ", ".join(format(prior, "g") for prior in plan.priors)
+    spread = ", with the standard deviation of the runs, all priors together," if plan.show == "spread" else ""
+    notes = [f"Test AUC{spread} as a mean over seeds and then over the priors {priors}."]
     if not plan.variants:
         notes.append(
             "Bold: the best of the line, and those that do not differ from it at the 5 % level by a paired t-test over "
@@ -125,20 +123,14 @@ def _auc_notes(plan: Plan, results: list[Results]) -> list[str]:
         if any(any(standing(each.values, plan.priors).untested) for each in results):
             notes.append(f"{_UNTESTED} fewer than two runs in common with the best of the line: not tested.")
     notes += _paper_notes(plan, results)
-    return notes + partial_notes({dataset_title(each.dataset): each.by_title() for each in results})
-
-
-def _mean_note(plan: Plan) -> str:
-    priors = ", ".join(format(prior, "g") for prior in plan.priors)
-    spread = ", with the standard deviation of the runs, all priors together," if plan.show == "spread" else ""
-    return f"Test AUC{spread} as a mean over seeds and then over the priors {priors}."
+    titles = [column.title for column in columns_of(plan)]
+    means = {dataset_title(each.dataset): dict(zip(titles, each.means, strict=True)) for each in results}
+    return notes + partial_notes(means)
 
 
 def _paper_notes(plan: Plan, results: list[Results]) -> list[str]:
     shown = [each for each in results if any(each.paper)]
-    notes = []
-    if any(_apart(each) for each in shown):
-        notes.append(_difference_note(shown))
+    notes = [_difference_note(shown)] if any(_apart(each) for each in shown) else []
     if shown and not is_the_papers(plan):
         notes.append("The paper's numbers are for other priors or epochs than these, so no difference is given.")
     return notes + _stand_in_notes([each.dataset for each in shown])
@@ -205,11 +197,10 @@ def _time_group(runs: Runs, dataset: str) -> tuple[Line, ...]:
 
 def _mean_time(runs: Runs, dataset: str, column: PlanColumn, *, with_labeling: bool) -> Mean | None:
     """Mean seconds of training; with the labeling network, of the runs that use one."""
-    rows = runs.of(dataset, column)
+    rows = runs.of(dataset, column).items()
+    times = {run: row["seconds"] for run, row in rows}
     if with_labeling:
-        times = {run: row["seconds"] + row["labeling_seconds"] for run, row in rows.items() if row["labeling_seconds"]}
-    else:
-        times = {run: row["seconds"] for run, row in rows.items()}
+        times = {run: times[run] + row["labeling_seconds"] for run, row in rows if row["labeling_seconds"]}
     return mean_of(times, runs.plan.priors)
 
 

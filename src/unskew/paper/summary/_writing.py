@@ -7,7 +7,7 @@ from pathlib import Path
 from unskew._support.files import write_atomically
 from unskew.errors import MissingExtra
 from unskew.paper.summary._figures import pictures
-from unskew.paper.summary._records import Entry, Line, ResultTable, Summary
+from unskew.paper.summary._records import Entry, ResultTable, Summary
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -102,18 +102,13 @@ def to_latex(summary: Summary) -> str:
 
 
 def _latex_tabular(table: ResultTable) -> str:
-    header = " & ".join([_in_latex(table.header[0]), *(_centered(each) for each in table.header[1:])])
-    groups = ("\n".join(_latex_line(line) for line in group) + "\n\\hline" for group in table.groups)
-    start = rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}"
-    return "\n".join([start, "\\hline", f"{header} \\\\", "\\hline", *groups, r"\end{tabular}"])
-
-
-def _centered(text: str) -> str:
-    return rf"\multicolumn{{1}}{{c}}{{{_in_latex(text)}}}"
-
-
-def _latex_line(line: Line) -> str:
-    return " & ".join(_latex_cell(entry) for entry in line) + r" \\"
+    centered = (rf"\multicolumn{{1}}{{c}}{{{_in_latex(each)}}}" for each in table.header[1:])
+    lines = [rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}", r"\hline"]
+    lines += [" & ".join([_in_latex(table.header[0]), *centered]) + r" \\", r"\hline"]
+    for group in table.groups:
+        lines += [" & ".join(_latex_cell(entry) for entry in line) + r" \\" for line in group]
+        lines.append(r"\hline")
+    return "\n".join([*lines, r"\end{tabular}"])
 
 
 def _latex_cell(entry: Entry) -> str:
