@@ -56,7 +56,12 @@ EXCEPTIONS = {
     xfail_strict=True,
 )
 def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except Exception as error:
+        if check.func.__name__ not in EXCEPTIONS:
+            raise
+        raise error.with_traceback(None) from None  # expected: no time is spent on quoting the code of the check
 
 
 @pytest.fixture(params=NAMES)
