@@ -246,12 +246,12 @@ def test_a_model_of_a_device_that_is_not_here_is_loaded_to_the_processor(toy_dat
     np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
 
 
-def entries(value, path=()):
-    """Where each entry of a header is, whatever it is in."""
-    items = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+def entries(value, most, path=()):
+    """Where each entry of a header is, whatever it is in; of a list, only that many."""
+    items = value.items() if isinstance(value, dict) else enumerate(value[:most]) if isinstance(value, list) else ()
     for key, each in items:
         yield (*path, key)
-        yield from entries(each, (*path, key))
+        yield from entries(each, most, (*path, key))
 
 
 @pytest.mark.parametrize(("name", "custom"), [("conf-auc", False), ("npu", False), ("pg", False), ("conf-auc", True)])
@@ -262,7 +262,7 @@ def test_a_header_with_other_entries_is_told_or_read(name, custom, toy_data, tmp
     fitted(toy_data, name, crossfit=2, **own).save(tmp_path / "model")
     model, told = modelfile.read_model_file(tmp_path / "model"), 0
     text = json.dumps(model.header)
-    for *above, key in list(entries(model.header)):
+    for *above, key in list(entries(model.header, most=2 if name == "conf-auc" and not custom else 1)):
         for wrong in ("left out", None, -1, 10**12, 0.5, "word", [], {}, [10**9], True):
             header = json.loads(text)
             inside = header
@@ -552,7 +552,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of memory is read from /proc")
 def test_loading_takes_hardly_more_memory_than_the_file_has_bytes(tmp_path):
     """It was four times as much."""
-    rows, y = np.random.RandomState(0).normal(size=(8, 60_000)).astype(np.float32), np.repeat([1, 0], 4)
+    rows, y = np.random.RandomState(0).normal(size=(8, 30_000)).astype(np.float32), np.repeat([1, 0], 4)
     unskew.make("no-conf", max_epochs=1, batch_size=8, random_state=0).fit(rows, y).save(tmp_path / "large")
     unskew.make("no-conf", max_epochs=1, batch_size=8, random_state=0).fit(rows[:, :5], y).save(tmp_path / "small")
     script = (
