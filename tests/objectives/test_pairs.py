@@ -139,11 +139,11 @@ def test_many_pairs_need_little_memory():
 def _peak_tensor_bytes(run):
     """Largest sum of live tensor memory that torch's own profiler saw."""
     tracemalloc.start()  # keeps Python's own allocations out of the figure
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+    with torch.autograd.profiler.profile(profile_memory=True) as profile:
         run()
     tracemalloc.stop()
     live = peak = 0
-    for event in profile.profiler.kineto_results.events():
+    for event in profile.kineto_results.events():
         if event.name() == "[memory]":
             live += event.nbytes()
             peak = max(peak, live)

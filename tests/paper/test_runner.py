@@ -361,7 +361,7 @@ def test_killed_three_times_and_no_run_is_lost_or_done_twice(undisturbed, tmp_pa
     kept = []
     for _ in range(3):
         pid = starter.start(command)
-        time.sleep(rng.uniform(0.1, 1.5))
+        time.sleep(rng.uniform(0.1, 1.1))
         with contextlib.suppress(ProcessLookupError):  # it may be done
             os.kill(pid, signal.SIGKILL)
         assert starter.wait() in (-signal.SIGKILL, 0)
