@@ -1,26 +1,33 @@
 """Small data and quick parameters that many tests share."""
 
+import gc
+
 import numpy as np
 import pytest
-import torch
 from hypothesis import settings
 
 from real_data import NO_DATA, real_data_folder
-from unskew.datasets import toy
-from unskew.datasets._registry import _entries
-from unskew.metrics.crossval import DEFAULT_LABELING
 
 settings.register_profile("no clock", deadline=None)  # how long an example takes says more of the machine than of us
 settings.load_profile("no clock")
-torch.set_num_threads(1)  # the tests' networks are small, and threads that wait for each other are slower than one
 
-DEFAULT_LABELING.set_params(
-    n_estimators=60
-)  # the forest of every cross-validation; golden files are made by a full one
+
+def pytest_collection_modifyitems():
+    """What all tests want of the library, which the process that only hands out tests to others does not load."""
+    import torch
+
+    from unskew.metrics.crossval import DEFAULT_LABELING
+
+    torch.set_num_threads(1)  # the tests' networks are small, and threads that wait for each other are slower than one
+    DEFAULT_LABELING.set_params(n_estimators=30)  # of every cross-validation; golden files are made by a full forest
+    gc.collect()
+    gc.freeze()  # modules and tests stay until the end: nobody needs to look through them for garbage
 
 
 @pytest.fixture
 def toy_data():
+    from unskew.datasets import toy
+
     return toy.draw(300, random_state=0)
 
 
@@ -47,5 +54,7 @@ def real_data(monkeypatch):
 @pytest.fixture
 def own_registered(monkeypatch):
     """What a test registers is forgotten after it."""
+    from unskew.datasets._registry import _entries
+
     monkeypatch.setattr("unskew.rankers._registered", {})
     monkeypatch.setattr("unskew.datasets._registry._entries", dict(_entries))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pickle
 import struct
 import subprocess
 import sys
@@ -245,23 +246,24 @@ def test_a_model_of_a_device_that_is_not_here_is_loaded_to_the_processor(toy_dat
     np.testing.assert_array_equal(loaded.decision_function(toy_data.X), ranker.decision_function(toy_data.X))
 
 
-def entries(value, path=()):
-    """Where each entry of a header is, whatever it is in."""
-    items = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+def entries(value, most, path=()):
+    """Where each entry of a header is, whatever it is in; of a list, only that many."""
+    items = value.items() if isinstance(value, dict) else enumerate(value[:most]) if isinstance(value, list) else ()
     for key, each in items:
         yield (*path, key)
-        yield from entries(each, (*path, key))
+        yield from entries(each, most, (*path, key))
 
 
 @pytest.mark.parametrize(("name", "custom"), [("conf-auc", False), ("npu", False), ("pg", False), ("conf-auc", True)])
 @pytest.mark.filterwarnings("ignore:the model was fitted on the device")
-def test_a_header_with_other_entries_is_told_or_read(name, custom, toy_data, tmp_path):
+def test_a_header_with_other_entries_is_refused_or_read(name, custom, toy_data, tmp_path, monkeypatch):
     """No checksum helps against a file that was made wrong; no such file may end in an error about the library."""
     own = {"network": lambda shape: nn.Linear(*shape, 1)} if custom else {}
     fitted(toy_data, name, crossfit=2, **own).save(tmp_path / "model")
     model, told = modelfile.read_model_file(tmp_path / "model"), 0
     text = json.dumps(model.header)
-    for *above, key in list(entries(model.header)):
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # these files need not outlive a failure of power
+    for *above, key in list(entries(model.header, most=2 if name == "conf-auc" and not custom else 1)):
         for wrong in ("left out", None, -1, 10**12, 0.5, "word", [], {}, [10**9], True):
             header = json.loads(text)
             inside = header
@@ -270,6 +272,7 @@ def test_a_header_with_other_entries_is_told_or_read(name, custom, toy_data, tmp
             inside[key] = wrong
             if wrong == "left out":
                 del inside[key]
+            (tmp_path / "other").unlink(missing_ok=True)  # quicker than to replace it
             modelfile.write_model_file(tmp_path / "other", modelfile.ModelFile(header, model.arrays))
             try:
                 loaded = unskew.load(tmp_path / "other", **own)
@@ -551,7 +554,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak of memory is read from /proc")
 def test_loading_takes_hardly_more_memory_than_the_file_has_bytes(tmp_path):
     """It was four times as much."""
-    rows, y = np.random.RandomState(0).normal(size=(8, 60_000)).astype(np.float32), np.repeat([1, 0], 4)
+    rows, y = np.random.RandomState(0).normal(size=(8, 30_000)).astype(np.float32), np.repeat([1, 0], 4)
     unskew.make("no-conf", max_epochs=1, batch_size=8, random_state=0).fit(rows, y).save(tmp_path / "large")
     unskew.make("no-conf", max_epochs=1, batch_size=8, random_state=0).fit(rows[:, :5], y).save(tmp_path / "small")
     script = (
@@ -594,16 +597,15 @@ def _no_space(*_):
     raise OSError("No space left on device")
 
 
-def test_loading_runs_no_pickle(toy_data, tmp_path):
+def test_loading_runs_no_pickle(toy_data, tmp_path, monkeypatch):
     fitted(toy_data).save(tmp_path / "model")
-    script = (
-        "import sys, pickle, unskew, torch\n"
-        "from unskew.rankers import load\n"
-        "def refuse(*a, **k): raise SystemExit('code from the file would run')\n"
-        "pickle.loads = pickle.load = pickle.Unpickler = torch.load = refuse\n"
-        "load(sys.argv[1])\n"
-    )
-    subprocess.run([sys.executable, "-c", script, str(tmp_path / "model")], check=True)
+
+    def refuse(*_, **__):
+        raise SystemExit("code from the file would run")
+
+    for module, name in ((pickle, "loads"), (pickle, "load"), (pickle, "Unpickler"), (torch, "load")):
+        monkeypatch.setattr(module, name, refuse)
+    unskew.load(tmp_path / "model")
 
 
 def test_the_file_is_the_same_for_the_same_model(toy_data, tmp_path):

@@ -1,6 +1,9 @@
 """Readers of images and annotations, on small files in the published formats; and on the real ones where there."""
 
 import gzip
+import io
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -161,6 +164,24 @@ def test_a_folder_without_batches_and_a_damaged_archive_are_reported(tmp_path):
 # -- SVHN --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def scipy_here(monkeypatch):
+    """The script that reads MATLAB files runs in this process, which has loaded scipy already."""
+
+    def run(command, **_):
+        out = io.TextIOWrapper(io.BytesIO())
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(sys, "argv", ["-c", *command[3:]])
+                patch.setattr(sys, "stdout", out)
+                exec(command[2], {})
+        except Exception as error:
+            return SimpleNamespace(returncode=1, stdout=b"", stderr=f"{type(error).__name__}: {error}".encode())
+        return SimpleNamespace(returncode=0, stdout=out.buffer.getvalue(), stderr=b"")
+
+    monkeypatch.setattr("unskew.datasets._image_files.subprocess", SimpleNamespace(run=run))
+
+
 def test_svhn_is_read(folder):
     (folder / "svhn").mkdir()
     for part in ("train", "test"):
@@ -185,7 +206,7 @@ def test_svhn_is_read(folder):
         ({"X": None}, r"must have an array X .* but it has \(0,\)"),
     ],
 )
-def test_svhn_files_of_another_shape_are_reported(tmp_path, changes, message):
+def test_svhn_files_of_another_shape_are_reported(tmp_path, changes, message, scipy_here):
     content = {name: values for name, values in {**svhn_content(), **changes}.items() if values is not None}
     path = tmp_path / "train_32x32.mat"
     scipy.io.savemat(path, content)
@@ -218,7 +239,7 @@ def test_damaged_svhn_files_are_reported_by_name(tmp_path, damage, message):
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, "text", np.array(["a", {}], dtype=object), np.ones((3, 2)) * 1j])
-def test_svhn_files_of_something_else_than_numbers_are_refused(tmp_path, value):
+def test_svhn_files_of_something_else_than_numbers_are_refused(tmp_path, value, scipy_here):
     path = tmp_path / "test_32x32.mat"
     scipy.io.savemat(path, {**svhn_content(), "X": value})
     with pytest.raises(ValueError, match=r"test_32x32.mat (cannot be read as a MATLAB file|must have an array X)"):

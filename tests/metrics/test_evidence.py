@@ -1,8 +1,6 @@
 """What a report shows: right by the metrics it comes from, and the same after a journey through JSON."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -235,14 +233,6 @@ def test_a_record_that_lacks_something_is_refused(evidence):
     del content["n_rows"], content["clip"]
     with pytest.raises(ValueError, match="evidence must hold n_rows, clip, but it does not"):
         Evidence.from_json(content)
-
-
-def test_evidence_and_pages_load_no_torch():
-    script = (
-        "import sys; import unskew.metrics.evidence, unskew.diagnostics, unskew.practice.report.model_page, "
-        "unskew.practice.report.comparison_page; assert 'torch' not in sys.modules and 'matplotlib' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_a_given_prior_is_used_as_it_is(data, evidence):

@@ -13,7 +13,7 @@ from unskew.paper.own_files import digest_of, import_files
 
 def test_a_method_of_ones_own_gets_a_column(tmp_path, own_registered):
     own = write_method(tmp_path / "mine.py", "-logit")
-    arguments = ["table1", "--dataset", "digits", "--prior", "0.2", "--seeds", "2", "--epochs", "2", "--jobs", "2"]
+    arguments = ["table1", "--dataset", "digits", "--prior", "0.2", "--seeds", "2", "--epochs", "2"]
     result = reproduce(*arguments, "--method", "ntc", "--method", "mine", "--import", str(own), folder=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "Mine" in result.stdout

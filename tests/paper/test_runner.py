@@ -1,5 +1,6 @@
 """Rows on disk, and runs: none lost, none done twice, none that depends on another."""
 
+import contextlib
 import json
 import os
 import random
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import unskew
-from experiment_runs import QUICK, run_settings, write_method
+from experiment_runs import QUICK, draw_fewer, run_settings, write_method
 from unskew import datasets
 from unskew.paper import PLANS, Setting, Store, run_plan
 from unskew.paper.draw import Draw
@@ -162,10 +163,16 @@ def test_a_row_has_what_a_table_needs(undisturbed):
     assert by_method["puauc"]["labeling_seconds"] == 0
 
 
-def test_results_do_not_depend_on_the_number_of_jobs(undisturbed, tmp_path):
+def test_results_do_not_depend_on_the_number_of_jobs(undisturbed, tmp_path, own_registered):
+    """Nor on methods of one's own beside them, which each process imports."""
     plan, rows = undisturbed
-    run_plan(plan, tmp_path, jobs=2)
-    assert settings_and_results(Store(tmp_path, plan.name).rows()) == settings_and_results(rows)
+    own = write_method(tmp_path / "mine.py", "-logit")
+    run_plan(plan.and_methods(["mine"]), tmp_path, jobs=2, imports=[own])
+    found = Store(tmp_path, plan.name).finished()
+    mine = {setting.seed: row["auc"] for setting, row in found.items() if setting.method == "mine"}
+    others = [row for setting, row in found.items() if setting.method != "mine"]
+    assert settings_and_results(others) == settings_and_results(rows)
+    assert mine == {row["seed"]: pytest.approx(1 - row["auc"]) for row in rows if row["method"] == "ntc"}
 
 
 def test_results_do_not_depend_on_order_or_company(undisturbed):
@@ -283,30 +290,86 @@ def test_networks_are_trained_on_digits():
 
 
 @pytest.mark.parametrize("dataset", ["svhn", "cifar10", "cifar10-h"])
-def test_images_in_color_train_the_papers_cnn(dataset, real_data):
+def test_images_in_color_train_the_papers_cnn(dataset, real_data, own_registered):
+    if dataset != "cifar10-h":  # one of them with all its images
+        draw_fewer(dataset)
     (row,) = run_settings([Setting(dataset, "puauc", 0.2, 0.1, 0, max_epochs=1)])
     assert 0.3 < row["auc"] < 0.9
 
 
 # Interrupted or killed at any time
 
-REPRODUCE = [sys.executable, "-m", "unskew", "reproduce", "table1", "--dataset", "digits", "--prior", "0.2"]
-REPRODUCE += ["--method", "conf-auc", "--method", "ntc", "--method", "puauc", "--epochs", "2", "--seeds", "2"]
+REPRODUCE = ["reproduce", "table1", "--dataset", "digits", "--prior", "0.2", "--seeds", "2", "--jobs", "2"]
+REPRODUCE += ["--method", "conf-auc", "--method", "ntc", "--method", "puauc", "--epochs", "2"]
+
+STARTER = """
+import json, multiprocessing, os, sys
+import sklearn.datasets, threadpoolctl, torch
+import unskew.paper.draw
+from unskew import cli
+from unskew.paper import runner
+
+unskew.make("conf-auc")
+runner.get_context = lambda way: multiprocessing.get_context("fork")
+for line in sys.stdin:
+    pid = os.fork()
+    if pid == 0:
+        sys.argv = ["unskew", *json.loads(line)]
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for each in range(3):
+            os.dup2(nowhere, each)
+        try:
+            cli.main()
+        except SystemExit as end:
+            os._exit(end.code or 0)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    print(pid, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
 
 
-def test_killed_three_times_and_no_run_is_lost_or_done_twice(undisturbed, tmp_path):
-    command = [*REPRODUCE, "--jobs", "2", "--out", str(tmp_path)]
+class Starter:
+    """Starts ``unskew`` as a copy of a process that has loaded torch already; so do the workers of a run."""
+
+    def __init__(self, process):
+        self._process = process
+
+    def start(self, arguments):
+        """Process number of the started program; the next one can be started when it has ended."""
+        self._process.stdin.write(json.dumps(arguments) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def wait(self):
+        """Exit code of the program, when it has ended."""
+        return int(self._process.stdout.readline())
+
+
+@pytest.fixture(scope="module")
+def starter():
+    command = [sys.executable, "-c", STARTER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Starter(process)
+        process.kill()
+
+
+def test_killed_three_times_and_no_run_is_lost_or_done_twice(undisturbed, tmp_path, starter):
+    command = [*REPRODUCE, "--out", str(tmp_path)]
     rng = random.Random(time.time_ns())
     kept = []
     for _ in range(3):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(2, 9))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        pid = starter.start(command)
+        time.sleep(rng.uniform(0.1, 1.1))
+        with contextlib.suppress(ProcessLookupError):  # it may be done
+            os.kill(pid, signal.SIGKILL)
+        assert starter.wait() in (-signal.SIGKILL, 0)
         rows = Store(tmp_path, "table1").rows()
         assert {json.dumps(row) for row in kept} <= {json.dumps(row) for row in rows}  # as they were, times and all
         kept = rows
-    subprocess.run(command, check=True, capture_output=True)
+    starter.start(command)
+    assert starter.wait() == 0
     rows = Store(tmp_path, "table1").rows()
     assert len(rows) == len({Setting.of_row(row) for row in rows})
     assert settings_and_results(rows) == settings_and_results(undisturbed[1])
@@ -323,20 +386,24 @@ def is_running(pid):
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up under /proc")
-def test_an_interrupted_run_ends_its_processes_at_once(tmp_path):
-    command = [*REPRODUCE, "--epochs", "100000", "--jobs", "2", "--out", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def test_an_interrupted_run_ends_its_processes_at_once(tmp_path, starter):
+    process = starter.start([*REPRODUCE, "--epochs", "100000", "--out", str(tmp_path)])
     try:
         children, deadline = [], time.monotonic() + 60
-        while len(children) < 3 and time.monotonic() < deadline:  # two workers, and the resource tracker
-            time.sleep(0.2)
-            children = children_of(process.pid)
-        assert len(children) >= 3
-        time.sleep(4)  # by now the workers train
-        process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
+        while len(children) < 2 and time.monotonic() < deadline:  # the workers
+            time.sleep(0.1)
+            children = children_of(process)
+        assert len(children) >= 2
+        time.sleep(1)  # by now they train
+        assert all(is_running(pid) for pid in children)
+        os.kill(process, signal.SIGINT)
+        deadline = time.monotonic() + 20
+        while is_running(process) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not is_running(process)
     finally:
-        process.kill()
-        process.wait()
+        if is_running(process):
+            os.kill(process, signal.SIGKILL)
+        starter.wait()
     time.sleep(0.5)
     assert not [pid for pid in children if is_running(pid)]

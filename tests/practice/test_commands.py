@@ -38,7 +38,7 @@ def fitted(tmp_path_factory):
     write_toy(folder / "new.csv", 700, seed=1)
     write_toy(folder / "new.parquet", 700, seed=1)
     told = run(
-        *("fit", folder / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 60),
+        *("fit", folder / "cases.csv", *COLUMNS, *ASIDE, "--epochs", 40),
         *("--out", folder / "model.unskew", "--json", folder / "fit.json"),
     )
     return folder, told.output
@@ -50,7 +50,7 @@ def test_fit_shows_the_data_and_what_was_found(fitted):
         assert word in told
     content = json.loads((folder / "fit.json").read_text())
     assert content["source"]["n_rows"] == 900
-    assert content["parameters"]["max_epochs"] == 60
+    assert content["parameters"]["max_epochs"] == 40
     assert content["versions"]["unskew"] == unskew.__version__
     estimate = content["evidence"]["estimate"]
     assert f"{estimate['auc']:.3f}" in told

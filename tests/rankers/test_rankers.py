@@ -56,12 +56,25 @@ EXCEPTIONS = {
     xfail_strict=True,
 )
 def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except Exception as error:
+        if check.func.__name__ not in EXCEPTIONS:
+            raise
+        raise error.with_traceback(None) from None  # expected: no time is spent on quoting the code of the check
 
 
 @pytest.fixture(params=NAMES)
 def name(request):
     return request.param
+
+
+@cache
+def plain_scores(name, kind):
+    """Scores of a fit to the data of `toy_data` as float32: as they are, cut to whole numbers, or whether positive."""
+    data = toy.draw(300, random_state=0)
+    X = {"numbers": data.X, "whole": data.X.astype(int), "truth": data.X > 0}[kind].astype(np.float32)
+    return unskew.make(name, **QUICK).fit(X, data.labeled, confidence=data.confidence).decision_function(X)
 
 
 # What the excepted checks would have covered.
@@ -70,10 +83,9 @@ def name(request):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, np.uint8, bool])
 def test_numbers_of_any_type(name, dtype, toy_data):
     X = (toy_data.X > 0).astype(dtype) if dtype in (bool, np.uint8) else toy_data.X.astype(dtype)
-    plain = X.astype(np.float32)
     ranker = unskew.make(name, **QUICK).fit(X, toy_data.labeled, confidence=toy_data.confidence)
-    other = unskew.make(name, **QUICK).fit(plain, toy_data.labeled, confidence=toy_data.confidence)
-    np.testing.assert_array_equal(ranker.decision_function(X), other.decision_function(plain))
+    kind = "truth" if dtype in (bool, np.uint8) else "whole" if np.issubdtype(dtype, np.integer) else "numbers"
+    np.testing.assert_array_equal(ranker.decision_function(X), plain_scores(name, kind))
 
 
 def test_predictions_reach_the_threshold_and_their_share_is_the_prior(name, toy_data):
@@ -187,7 +199,7 @@ def test_tables_of_any_kind_give_the_same_scores(name, kind, toy_data):
         series = pd.Series if kind == "pandas" else pl.Series
         y, confidence = series(y.tolist()), series([None if np.isnan(each) else each for each in confidence])
     ranker = unskew.make(name, **QUICK).fit(table, y, confidence=confidence)
-    np.testing.assert_array_equal(ranker.decision_function(table), fit(name, toy_data).decision_function(X))
+    np.testing.assert_array_equal(ranker.decision_function(table), plain_scores(name, "numbers"))
     if kind in ("pandas", "polars"):
         assert list(ranker.feature_names_in_) == ["a", "b"]
 

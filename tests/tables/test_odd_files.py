@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from odd_tables import odd_table
 from unskew.cli import app
 
-N_FILES = int(os.environ.get("UNSKEW_ODD_FILES", "120"))
-CHUNKS = 12
+N_FILES = int(os.environ.get("UNSKEW_ODD_FILES", "60"))
+CHUNKS = 4
 
 
 def run(*arguments):

@@ -294,7 +294,7 @@ def test_small_blocks_change_nothing(tmp_path_factory, seed):
         assert read_table(path).equals(whole)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.integers(0, LARGE))
 def test_odd_files_are_read_as_they_are_written(tmp_path_factory, seed):
     table = odd_table(seed)
@@ -305,7 +305,7 @@ def test_odd_files_are_read_as_they_are_written(tmp_path_factory, seed):
     assert pl.concat(read_batches(path, None, rows=5)).equals(frame)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.integers(0, LARGE), st.booleans())
 def test_a_damaged_file_gives_rows_or_a_table_error(tmp_path_factory, seed, as_parquet):
     folder, table = tmp_path_factory.mktemp("damaged"), odd_table(seed)
@@ -336,5 +336,3 @@ def test_polars_is_loaded_by_tables_alone_and_told_if_it_is_not_there():
             raise AssertionError
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
-    script = "import sys, unskew.tables; assert 'torch' not in sys.modules"
-    subprocess.run([sys.executable, "-c", script], check=True)

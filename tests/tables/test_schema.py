@@ -443,7 +443,7 @@ def test_each_column_is_parsed_once(training, monkeypatch):
     assert {column for reader, column in calls if reader == "clean"} == set(training.columns)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.integers(0, LARGE))
 def test_odd_files_become_features(tmp_path_factory, seed):
     table = odd_table(seed)
@@ -464,7 +464,7 @@ def test_odd_files_become_features(tmp_path_factory, seed):
     np.testing.assert_array_equal(np.concatenate(batches), X)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.integers(0, LARGE))
 def test_other_rows_of_odd_files_have_the_same_features(tmp_path_factory, seed):
     table, folder = odd_table(seed, n_rows=40), tmp_path_factory.mktemp("odd")

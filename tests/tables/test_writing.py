@@ -1,12 +1,15 @@
 """Tables that appear whole or not at all."""
 
 import datetime
+import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -228,29 +231,33 @@ def test_all_frames_have_the_same_columns(tmp_path):
             writer.write(pl.DataFrame({"b": [1]}))
 
 
+@pytest.fixture
+def small_files():
+    """Most bytes that any file may have in this test."""
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    most = 1 << 18
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    yield most
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
 @pytest.mark.parametrize("batches", [1, 40])
-def test_a_full_disk_is_told_and_nothing_left(tmp_path, name, batches):
-    script = f"""
-        import errno, resource, signal
-        import numpy as np, polars as pl
-        from unskew.tables import TableWriter
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        limit = 1 << 20
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        rng = np.random.default_rng(0)
-        try:
-            with TableWriter({str(tmp_path / name)!r}) as writer:
-                for _ in range({batches}):
-                    writer.write(pl.DataFrame({{"a": rng.normal(size=4 * limit // 8 // {batches})}}))
-        except OSError as error:
-            print(error)
-            assert error.errno == errno.EFBIG
-    """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"{tmp_path / name}: the table must be written whole, but that failed: ")
-    assert "File too large" in done.stdout
-    assert "Nothing was left behind" in done.stdout
+def test_a_full_disk_is_reported_and_nothing_left(tmp_path, name, batches, small_files):
+    values = np.random.default_rng(0).normal(size=(batches, 4 * small_files // 8 // batches))
+
+    def write():
+        with TableWriter(tmp_path / name) as writer:
+            for each in values:
+                writer.write(pl.DataFrame({"a": each}))
+
+    with pytest.raises(OSError, match="File too large") as raised:
+        write()
+    assert raised.value.errno == errno.EFBIG
+    told = str(raised.value)
+    assert told.startswith(f"{tmp_path / name}: the table must be written whole, but that failed: ")
+    assert "Nothing was left behind" in told
     assert os.listdir(tmp_path) == []
 
 
