@@ -23,7 +23,7 @@ from rows import Row, add_out, save_rows
 from unskew import datasets
 from unskew.learning.networks import HIDDEN
 from unskew.learning.trainer import Trainer
-from unskew.paper.draw import Draw
+from unskew.paper.one_draw import Draw
 from unskew.paper.plans import LABEL_FREQ, PRIORS, Setting
 from unskew.rankers import Ranker, ranker_class
 from unskew.records import RawData

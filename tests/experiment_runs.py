@@ -8,7 +8,7 @@ from program import run_program
 from unskew.cli import app
 from unskew.datasets import Sizes, _registry
 from unskew.paper import PLANS
-from unskew.paper.draw import Draw
+from unskew.paper.one_draw import Draw
 from unskew.paper.reproduce import Request, wanted_plan
 
 QUICK = PLANS["table1"].only(datasets=["digits"], methods=["conf-auc", "ntc", "puauc"], priors=[0.2], max_epochs=2)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not call __getattr_
     from unskew.rankers import method_cards as method_cards
     from unskew.rankers import methods as methods
     from unskew.rankers import register as register
-    from unskew.rankers.together import fit_each as fit_each
+    from unskew.rankers.all_on_same_data import fit_each as fit_each
 
 # The one table of public names: each with the module that is its home, or that holds it. Classes of methods are not
 # listed, because each is found in its own file.
@@ -63,7 +63,7 @@ _NAMES = {
     "register": "rankers",
     "RiskRanker": "rankers",
     "LabelingRanker": "rankers",
-    "fit_each": "rankers.together",
+    "fit_each": "rankers.all_on_same_data",
     "ULSIF": "learning.density_ratio",
     "ParquetRows": "data.parquet",
 }

@@ -7,7 +7,7 @@ import pytest
 import unskew
 from experiment_runs import QUICK, header, reproduce, reproduce_digits, wanted, write_method
 from unskew.paper import PLANS, Setting, Store, run_plan
-from unskew.paper.draw import Draw
+from unskew.paper.one_draw import Draw
 from unskew.paper.own_files import digest_of, import_files
 
 

@@ -19,7 +19,7 @@ import unskew
 from experiment_runs import QUICK, draw_fewer, run_settings, write_method
 from unskew import datasets
 from unskew.paper import PLANS, Setting, Store, run_plan
-from unskew.paper.draw import Draw
+from unskew.paper.one_draw import Draw
 
 CLOCK = ("seconds", "labeling_seconds")
 
@@ -193,7 +193,7 @@ def test_what_is_done_is_not_done_again(undisturbed, tmp_path, monkeypatch):
     outcome = run_plan(plan, tmp_path)
     assert (outcome.total, outcome.kept) == (6, 5)
     assert settings_and_results(store.rows()) == settings_and_results(rows)
-    monkeypatch.setattr("unskew.paper.draw.Draw", None)  # would fail if anything were run
+    monkeypatch.setattr("unskew.paper.one_draw.Draw", None)  # would fail if anything were run
     assert run_plan(plan, tmp_path).kept == 6
 
 
@@ -305,7 +305,7 @@ REPRODUCE += ["--method", "conf-auc", "--method", "ntc", "--method", "puauc", "-
 STARTER = """
 import json, multiprocessing, os, sys
 import sklearn.datasets, threadpoolctl, torch
-import unskew.paper.draw
+import unskew.paper.one_draw
 from unskew import cli
 from unskew.paper import runner
 

@@ -22,7 +22,11 @@ def read_json(content: bytes) -> Any:
     ValueError: a JSON object must hold each key once, but it holds 'a' twice.
     """
     try:
-        hooks: dict[str, Any] = {"parse_constant": _finite, "parse_float": _finite, "parse_int": _whole}
+        hooks: dict[str, Any] = {
+            "parse_constant": _finite_number,
+            "parse_float": _finite_number,
+            "parse_int": _whole_number,
+        }
         return json.loads(content.decode(), object_pairs_hook=_without_repeats, **hooks)
     except RecursionError:
         raise ValueError("JSON must not be nested deeper than Python can read, but it is.") from None
@@ -37,14 +41,14 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"numbers in JSON must be finite, but one is {text[:20]}.")
     return value
 
 
-def _whole(text: str) -> int:
+def _whole_number(text: str) -> int:
     if len(text) > 20 or not -(2**63) <= int(text) < 2**64:
         raise ValueError(f"whole numbers in JSON must fit into 64 bits, but one is {text[:20]}...")
     return int(text)
@@ -76,13 +80,13 @@ def build(kind: Any, value: Any, place: str) -> Any:
     if is_dataclass(kind):
         return _build_record(kind, value, place)
     if origin is dict:
-        items = _expect(value, Mapping, "an object", place).items()
+        items = _expect_kind(value, Mapping, "an object", place).items()
         return {key: build(inner[1], each, f"{place}.{key:.60}") for key, each in items}
     if origin is tuple:
-        items = _expect(value, list, "a list", place)
+        items = _expect_kind(value, list, "a list", place)
         return tuple(build(inner[0], each, f"{place}[{number}]") for number, each in enumerate(items))
     if hasattr(kind, "_fields"):
-        items = _expect(value, list, "a list", place)
+        items = _expect_kind(value, list, "a list", place)
         hints = get_type_hints(kind)
         if len(items) != len(hints):
             raise ValueError(f"{place} must have {len(hints)} entries, but it has {len(items)}.")
@@ -91,7 +95,7 @@ def build(kind: Any, value: Any, place: str) -> Any:
 
 
 def _build_record(kind: Any, value: Any, place: str) -> Any:
-    content = _expect(value, Mapping, "an object", place)
+    content = _expect_kind(value, Mapping, "an object", place)
     # What has a default came later: files from before do not have it.
     missing = [each.name for each in fields(kind) if each.name not in content and each.default is MISSING]
     if missing:
@@ -105,13 +109,13 @@ def _build_plain(kind: Any, value: Any, place: str) -> Any:
     accepted = (int, float) if kind is float else kind
     if isinstance(value, bool) and kind is not bool:  # which Python counts among the whole numbers
         accepted = ()
-    number = _expect(value, accepted, _PLAIN[kind], place)
+    number = _expect_kind(value, accepted, _PLAIN[kind], place)
     if kind is float and not math.isfinite(number):
         raise ValueError(f"{place} must be a finite number, but it is {number!r}.")
     return float(number) if kind is float else number
 
 
-def _expect(value: Any, kind: Any, name: str, place: str) -> Any:
+def _expect_kind(value: Any, kind: Any, name: str, place: str) -> Any:
     if not isinstance(value, kind):
         raise ValueError(f"{place} must be {name}, but it is {short(value)}.")
     return value

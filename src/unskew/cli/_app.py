@@ -114,7 +114,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 @app.callback()
-def _options(
+def _program_options(
     context: typer.Context,
     version: Annotated[
         bool, Option("--version", callback=_print_version, is_eager=True, help="Show the version.")

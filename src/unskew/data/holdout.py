@@ -34,13 +34,15 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
             stacklevel=4,  # hold_out, _fit, fit: the line that called fit
         )
         return data, data
-    labeled_out = _choose(data.n_labeled, fraction, LEAST_LABELED, rng)
+    labeled_out = _choose_held_out(data.n_labeled, fraction, LEAST_LABELED, rng)
     _let_both_sides_count(labeled_out, counts)
-    unlabeled_out = _choose(data.n_unlabeled, float(labeled_out.mean()), 1, rng, data.X.hold_out_limit)
-    return _select(data, ~labeled_out, ~unlabeled_out), _select(data, labeled_out, unlabeled_out)
+    unlabeled_out = _choose_held_out(data.n_unlabeled, float(labeled_out.mean()), 1, rng, data.X.hold_out_limit)
+    return _select_rows(data, ~labeled_out, ~unlabeled_out), _select_rows(data, labeled_out, unlabeled_out)
 
 
-def _choose(count: int, fraction: float, least: int, rng: np.random.RandomState, most: int | None = None) -> np.ndarray:
+def _choose_held_out(
+    count: int, fraction: float, least: int, rng: np.random.RandomState, most: int | None = None
+) -> np.ndarray:
     wanted = min(max(round(fraction * count), least), count - least)
     chosen = np.zeros(count, dtype=bool)
     chosen[rng.permutation(count)[: wanted if most is None else min(wanted, most)]] = True
@@ -56,7 +58,7 @@ def _let_both_sides_count(chosen: np.ndarray, counts: np.ndarray) -> None:
             return
 
 
-def _select(data: PUData, labeled: np.ndarray, unlabeled: np.ndarray) -> PUData:
+def _select_rows(data: PUData, labeled: np.ndarray, unlabeled: np.ndarray) -> PUData:
     return replace(
         data,
         labeled_rows=data.labeled_rows[labeled],

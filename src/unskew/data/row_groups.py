@@ -27,7 +27,7 @@ class File:
     @contextmanager
     def reading(self, part: str) -> Iterator[Any]:
         """Open the file; if this part of it cannot be read, an error names both."""
-        with _naming(self.path, part):
+        with _errors_name_file(self.path, part):
             if _state_of(self.path) != self.state:
                 raise TableError(
                     f"{self.path} must not change while it is in use, but it was written to after it was opened. Open "
@@ -71,7 +71,7 @@ def look_into_files(path: Path) -> list[File]:
 
 def look_into(path: Path) -> File:
     """Open a file and read what its footer says."""
-    with _naming(path, "it"):
+    with _errors_name_file(path, "it"):
         state = _state_of(path)
         with _parquet_file(path) as file:
             found = File(path, file.metadata, file.schema_arrow, state)
@@ -89,7 +89,7 @@ def _state_of(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _naming(path: Path, part: str) -> Iterator[None]:
+def _errors_name_file(path: Path, part: str) -> Iterator[None]:
     from pyarrow import ArrowException
 
     try:
@@ -118,7 +118,7 @@ def feature_columns(files: list[File], wanted: Sequence[str] | None) -> tuple[st
         raise TypeError(f"columns must be a list of names, but it is the text {wanted!r}. Pass columns=[{wanted!r}].")
     if wanted is None:
         file = files[0]
-        names = tuple(field.name for field in file.schema if _is_number(field.type))
+        names = tuple(field.name for field in file.schema if _is_number_column(field.type))
         if not names:
             raise ValueError(
                 f"{file.path} must have columns of numbers or booleans, but it has only "
@@ -133,7 +133,7 @@ def feature_columns(files: list[File], wanted: Sequence[str] | None) -> tuple[st
         for name in names:
             require_column(name, file)
             kind = file.schema.field(name).type
-            if not _is_number(kind):
+            if not _is_number_column(kind):
                 raise ValueError(
                     f"features must be numbers, but the column {name!r} of {file.path} is of type {kind}. Encode it "
                     "first, or leave it out of columns."
@@ -150,7 +150,7 @@ def require_column(name: str, file: File) -> None:
         raise ValueError(f"columns must have different names, but {path} has {known.count(name)} called {name!r}.")
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number_column(kind: Any) -> bool:
     from pyarrow import types
 
     return any(test(kind) for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))

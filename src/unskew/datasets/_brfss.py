@@ -116,8 +116,10 @@ def load_diabetes(*paths: Path) -> RawData:
     names = {*_DIABETES_NUMBERS, *_DIABETES_CODES, "DIABETES", "IYEAR", "PRACE1"}
     answers = _read_years(paths, names)
     # Race is TableShift's domain and not a feature, but rows without it are dropped all the same.
-    answers = _keep(answers, _known(answers, (*_DIABETES_NUMBERS, "DIABETES", "IYEAR", "PRACE1")), "diabetes")
-    X = _encode(answers, _DIABETES_NUMBERS, _DIABETES_CODES)
+    answers = _keep_respondents(
+        answers, _rows_without_gaps(answers, (*_DIABETES_NUMBERS, "DIABETES", "IYEAR", "PRACE1")), "diabetes"
+    )
+    X = _encode_answers(answers, _DIABETES_NUMBERS, _DIABETES_CODES)
     return by_distance(X, (answers["DIABETES"] == 1).astype(int))
 
 
@@ -127,10 +129,10 @@ def load_blood(*paths: Path) -> RawData:
     names = {*_BLOOD_NUMBERS, *_BLOOD_CODES, "HIGH_BLOOD_PRESS", "INCOME", "IYEAR"} - {"POVERTY"}
     answers = _read_years(paths, names)
     answers["POVERTY"] = (answers["INCOME"] <= 4).astype(float)
-    kept = _known(answers, (*_BLOOD_NUMBERS, "IYEAR")) & np.isin(answers["HIGH_BLOOD_PRESS"], (1, 2))
+    kept = _rows_without_gaps(answers, (*_BLOOD_NUMBERS, "IYEAR")) & np.isin(answers["HIGH_BLOOD_PRESS"], (1, 2))
     kept &= (answers["AGEG5YR"] >= _FIRST_HIGH_RISK_AGE) & ~np.isin(answers["INCOME"], _REFUSED["INCOME"])
-    answers = _keep(answers, kept, "high blood pressure")
-    X = _encode(answers, _BLOOD_NUMBERS, _BLOOD_CODES)
+    answers = _keep_respondents(answers, kept, "high blood pressure")
+    X = _encode_answers(answers, _BLOOD_NUMBERS, _BLOOD_CODES)
     return by_distance(X, (answers["HIGH_BLOOD_PRESS"] == 2).astype(int))
 
 
@@ -168,7 +170,7 @@ def _as_numbers(column: np.ndarray, name: str, path: Path) -> np.ndarray:
         raise ValueError(f"{path} must have numbers in {name}, but it has not: {error}. Get it again.") from error
 
 
-def _known(answers: Answers, numbers: Sequence[str]) -> np.ndarray:
+def _rows_without_gaps(answers: Answers, numbers: Sequence[str]) -> np.ndarray:
     """Rows where no number is missing."""
     known = np.ones(len(answers["IYEAR"]), dtype=bool)
     for name in numbers:
@@ -176,7 +178,7 @@ def _known(answers: Answers, numbers: Sequence[str]) -> np.ndarray:
     return known
 
 
-def _keep(answers: Answers, kept: np.ndarray, target: str) -> Answers:
+def _keep_respondents(answers: Answers, kept: np.ndarray, target: str) -> Answers:
     if not kept.any():
         raise ValueError(
             f"some respondents must have all answers that are needed for {target}, but none of {len(kept)} has. Check "
@@ -185,16 +187,16 @@ def _keep(answers: Answers, kept: np.ndarray, target: str) -> Answers:
     return {name: values[kept] for name, values in answers.items()}
 
 
-def _encode(answers: Answers, numbers: Sequence[str], codes: dict[str, Sequence[int]]) -> np.ndarray:
+def _encode_answers(answers: Answers, numbers: Sequence[str], codes: dict[str, Sequence[int]]) -> np.ndarray:
     plain = {name: answers[name] for name in numbers}
     for name in {"PHYSHLTH", "MENTHLTH"} & plain.keys():
         plain[name] = np.where(plain[name] == _NO_DAYS, 0, plain[name])
     plain["IYEAR"] = answers["IYEAR"] - _FIRST_YEAR
-    coded = {name: _category(answers[name], name, known) for name, known in codes.items()}
+    coded = {name: _category_codes(answers[name], name, known) for name, known in codes.items()}
     return encode({**plain, **coded}, scaled=numbers, unscaled=("IYEAR",), codes=codes, source="BRFSS")
 
 
-def _category(values: np.ndarray, name: str, codes: Sequence[int]) -> np.ndarray:
+def _category_codes(values: np.ndarray, name: str, codes: Sequence[int]) -> np.ndarray:
     """Codes, with one of its own for a missing answer."""
     if _NOT_ASKED in codes:
         return np.where(np.isnan(values), _NOT_ASKED, values)

@@ -65,13 +65,13 @@ def provide(file: PublishedFile) -> Path:
         return found
     # A folder that the user named holds what the user put there and nothing else.
     if os.environ.get("UNSKEW_DATA"):
-        raise _missing(file, "UNSKEW_DATA is set, so nothing is downloaded")
+        raise _missing_file_error(file, "UNSKEW_DATA is set, so nothing is downloaded")
     if not file.downloadable:
-        raise _missing(file, "it is not published as a file that could be downloaded")
+        raise _missing_file_error(file, "it is not published as a file that could be downloaded")
     return _download(file, data_home() / file.path)
 
 
-def _missing(file: PublishedFile, reason: str) -> DataMissing:
+def _missing_file_error(file: PublishedFile, reason: str) -> DataMissing:
     return DataMissing(
         f"the file {file.path} is needed, but {data_home() / file.path} does not exist, and {reason}. Get it "
         f"from {file.address} and put it there, or set UNSKEW_DATA to the folder that has it."
@@ -83,7 +83,9 @@ def _download(file: PublishedFile, target: Path) -> Path:
     try:
         import pooch
     except ImportError as error:
-        raise _missing(file, "downloads need pooch, which is not installed (pip install 'unskew[data]')") from error
+        raise _missing_file_error(
+            file, "downloads need pooch, which is not installed (pip install 'unskew[data]')"
+        ) from error
     target.parent.mkdir(parents=True, exist_ok=True)
     with _lock(target), _quiet(pooch.get_logger()), ExitStack() as stack:
         if target.is_file():  # another process was first
@@ -91,7 +93,7 @@ def _download(file: PublishedFile, target: Path) -> Path:
         listed = {"registry": {target.name: file.checksum}, "urls": {target.name: file.address}}
         cache = pooch.create(target.parent, base_url="", **listed, retry_if_failed=_RETRIES)
         downloader = pooch.HTTPDownloader(
-            progressbar=_Bar(f"{target.name} (MB)", stack),
+            progressbar=_DownloadBar(f"{target.name} (MB)", stack),
             chunk_size=_MEGABYTE,
             timeout=_TIMEOUT,
             headers={"Accept-Encoding": "identity"},  # else a text might come compressed, and its length not be known
@@ -99,9 +101,11 @@ def _download(file: PublishedFile, target: Path) -> Path:
         try:
             cache.fetch(target.name, downloader=downloader)
         except OSError as error:  # of the connection, of the server, of the disk
-            raise _missing(file, f"its download failed ({error})") from error
+            raise _missing_file_error(file, f"its download failed ({error})") from error
         except ValueError as error:  # another checksum
-            raise _missing(file, f"its download was removed, because it is not the published file: {error}") from error
+            raise _missing_file_error(
+                file, f"its download was removed, because it is not the published file: {error}"
+            ) from error
     return target
 
 
@@ -118,7 +122,7 @@ def _lock(target: Path) -> Iterator[None]:
         yield
 
 
-class _Bar:
+class _DownloadBar:
     """A progress bar with the interface that pooch expects; it appears on a terminal and nowhere else."""
 
     def __init__(self, title: str, stack: ExitStack) -> None:

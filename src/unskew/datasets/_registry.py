@@ -76,13 +76,13 @@ class Description:
         return all(file.present for file in self.files)
 
 
-class _Entry(NamedTuple):
+class _DatasetEntry(NamedTuple):
     about: Description  # without its files: which of them exist is looked up when someone wants to know
     files: tuple[PublishedFile, ...]
     read: Callable[..., RawData]
 
 
-_entries: dict[str, _Entry] = {}
+_entries: dict[str, _DatasetEntry] = {}
 
 
 def dataset(
@@ -137,7 +137,7 @@ def dataset(
         title, summary = table_name or name, (read.__doc__ or "").strip().partition("\n")[0]
         training = sizes or Sizes(), batch_size, learning_rate
         about = Description(name, title, summary, network, source, licence, (), stand_in, *training)
-        _entries[name] = _Entry(about, tuple(files), read)
+        _entries[name] = _DatasetEntry(about, tuple(files), read)
         return read
 
     return add
@@ -165,14 +165,14 @@ def load(name: str) -> RawData:
     >>> load("digits").X.shape
     (1797, 64)
     """
-    raw = _entry(name).read(*fetch(name))
-    _check(raw, name)
+    raw = _dataset_entry(name).read(*fetch(name))
+    _check_raw_data(raw, name)
     return raw
 
 
 def fetch(name: str) -> tuple[Path, ...]:
     """Paths of the files of a data set, downloaded first where they are missing and `UNSKEW_DATA` is not set."""
-    entry = _entry(name)
+    entry = _dataset_entry(name)
     try:
         return tuple(provide(file) for file in entry.files)
     except DataMissing as error:
@@ -183,7 +183,7 @@ def fetch(name: str) -> tuple[Path, ...]:
 
 def describe(name: str) -> Description:
     """What is known about a data set without loading it: source, licence, files, and which of them exist."""
-    entry, files = _entry(name), []
+    entry, files = _dataset_entry(name), []
     for file in entry.files:
         found = find(file)
         path = str(found or data_home() / file.path)
@@ -193,16 +193,16 @@ def describe(name: str) -> Description:
 
 def reader(name: str) -> Callable[..., RawData]:
     """The registered function that reads a data set from its files."""
-    return _entry(name).read
+    return _dataset_entry(name).read
 
 
-def _entry(name: str) -> _Entry:
+def _dataset_entry(name: str) -> _DatasetEntry:
     if name not in _entries:
         raise ValueError(f"there is no data set {name!r}, only {', '.join(names())}.{closest_name(name, names())}")
     return _entries[name]
 
 
-def _check(raw: RawData, name: str) -> None:
+def _check_raw_data(raw: RawData, name: str) -> None:
     """Check what a reader, perhaps a user's own, returned, before an experiment fails because of it."""
     if not isinstance(raw, RawData):
         raise TypeError(f"the reader of {name!r} must return a RawData, but it returned {type(raw).__name__}.")

@@ -22,7 +22,7 @@ _BLOCK_BYTES = 1 << 26
 _MISSING = np.frombuffer(b"._ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
 
 
-class _Variable(NamedTuple):
+class _XptVariable(NamedTuple):
     name: str
     is_number: bool
     length: int
@@ -34,11 +34,11 @@ def read_xpt(path: Path, columns: Collection[str]) -> dict[str, np.ndarray]:
 
     `path` is the file itself or a zip archive that holds it and nothing else.
     """
-    with _opened(path) as file:
+    with _opened_xpt(path) as file:
         variables = _read_header(file, path)
         wanted = [each for each in variables if each.name in columns]
         width = max(each.position + each.length for each in variables)
-        blocks = [[_column(rows, each) for each in wanted] for rows in _row_blocks(file, width, path)]
+        blocks = [[_xpt_column(rows, each) for each in wanted] for rows in _row_blocks(file, width, path)]
     if not blocks:
         raise ValueError(f"{path} must have rows after its header, but it has none. Get it again.")
     joined = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
@@ -46,7 +46,7 @@ def read_xpt(path: Path, columns: Collection[str]) -> dict[str, np.ndarray]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened_xpt(path: Path) -> Iterator[IO[bytes]]:
     if path.suffix.lower() != ".zip":
         with path.open("rb") as file:
             yield file
@@ -65,7 +65,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise ValueError(f"{path} must be a complete zip archive, but it is not: {error}. Get it again.") from error
 
 
-def _read_header(file: IO[bytes], path: Path) -> list[_Variable]:
+def _read_header(file: IO[bytes], path: Path) -> list[_XptVariable]:
     """Variables of the first table, by name and place in a row; `file` is left at the first row."""
     cards = [file.read(_CARD) for _ in range(8)]
     if not (cards[0].startswith(_HEADER) and cards[3].startswith(_MEMBER) and cards[7].startswith(_VARIABLES)):
@@ -79,15 +79,15 @@ def _read_header(file: IO[bytes], path: Path) -> list[_Variable]:
     described = file.read(-(-count * size // _CARD) * _CARD)
     if not count or size < 88 or len(described) < count * size or not file.read(_CARD).startswith(_ROWS):
         raise ValueError(f"{path} must describe its {count} columns before its rows, but it does not. Get it again.")
-    variables = [_variable(described[start : start + size]) for start in range(0, count * size, size)]
+    variables = [_xpt_variable(described[start : start + size]) for start in range(0, count * size, size)]
     if any(each.length < 1 or (each.is_number and not 2 <= each.length <= 8) for each in variables):
         raise ValueError(f"{path} must have numbers of 2 to 8 bytes, but its header says otherwise. Get it again.")
     return variables
 
 
-def _variable(record: bytes) -> _Variable:
+def _xpt_variable(record: bytes) -> _XptVariable:
     kind, length, position = (int.from_bytes(record[start:stop], "big") for start, stop in ((0, 2), (4, 6), (84, 88)))
-    return _Variable(record[8:16].decode("ascii", "replace").strip().upper(), kind == 1, length, position)
+    return _XptVariable(record[8:16].decode("ascii", "replace").strip().upper(), kind == 1, length, position)
 
 
 def _row_blocks(file: IO[bytes], width: int, path: Path) -> Iterator[np.ndarray]:
@@ -98,7 +98,7 @@ def _row_blocks(file: IO[bytes], width: int, path: Path) -> Iterator[np.ndarray]
         # The last card may be blanks, and is kept until the end of the file is seen.
         whole = max(0, (len(rest) - _CARD) // width)
         if whole:
-            yield _rows(rest, whole, width)
+            yield _xpt_rows(rest, whole, width)
             rest = rest[whole * width :]
     whole = len(rest) // width
     left = rest[whole * width :]
@@ -107,22 +107,22 @@ def _row_blocks(file: IO[bytes], width: int, path: Path) -> Iterator[np.ndarray]
             f"{path} must end with a whole row of {width} bytes, but {len(left)} bytes are left over: it was cut off. "
             "Get it again."
         )
-    rows = _rows(rest, whole, width)
+    rows = _xpt_rows(rest, whole, width)
     filled = np.flatnonzero((rows != ord(" ")).any(axis=1))
     if len(filled):
         yield rows[: filled[-1] + 1]
 
 
-def _rows(content: bytes, n: int, width: int) -> np.ndarray:
+def _xpt_rows(content: bytes, n: int, width: int) -> np.ndarray:
     return np.frombuffer(content, np.uint8, count=n * width).reshape(n, width)
 
 
-def _column(rows: np.ndarray, variable: _Variable) -> np.ndarray:
+def _xpt_column(rows: np.ndarray, variable: _XptVariable) -> np.ndarray:
     cells = np.ascontiguousarray(rows[:, variable.position : variable.position + variable.length])
-    return _numbers(cells) if variable.is_number else np.char.strip(cells.view(f"S{variable.length}")[:, 0])
+    return _ibm_numbers(cells) if variable.is_number else np.char.strip(cells.view(f"S{variable.length}")[:, 0])
 
 
-def _numbers(cells: np.ndarray) -> np.ndarray:
+def _ibm_numbers(cells: np.ndarray) -> np.ndarray:
     """IBM's hexadecimal floating point: sign, exponent of 16 in 7 bits, fraction; cut off on the right if shorter."""
     padded = np.zeros((len(cells), 8), dtype=np.uint8)
     padded[:, : cells.shape[1]] = cells

@@ -81,7 +81,7 @@ def out_of_fold(
             f"estimator must be a ranker of this package, but it is a {type(estimator).__name__}. Transform X first, "
             "and pass the ranker alone."
         )
-    X, y = _read(X, y, n_folds)
+    X, y = _read_for_folds(X, y, n_folds)
     checked = check_confidence(confidence, y == 1)
     confidence = np.full(len(y), np.nan)
     confidence[y == 1] = checked
@@ -105,7 +105,7 @@ def out_of_fold(
             model = clone(estimator).fit(seen, y[inside], confidence=confidence[inside])
             score[outside] = rankdata(model.decision_function(new)) / (len(outside) + 1)
             if labeling_prob is None:
-                prob = labeling.fit(_flat(seen), y[inside]).predict_proba(_flat(new))[:, 1]
+                prob = labeling.fit(_flat_images(seen), y[inside]).predict_proba(_flat_images(new))[:, 1]
                 alpha = float(np.mean(y[inside] == 1))
                 divisor[outside] = prob if estimator.scenario == "one-sample" else ratio_from_odds(prob, alpha)
             step()
@@ -120,11 +120,11 @@ def default_labeling(n_rows: int) -> RandomForestClassifier:
 
 def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
     """Labeling probability of every row by forests fitted on the other folds, for rows that a ranker scored anew."""
-    X, y = _read(X, y, n_folds)
+    X, y = _read_for_folds(X, y, n_folds)
     rng = check_random_state(random_state)
     forest = default_labeling(len(y)).set_params(random_state=int(rng.randint(2**31 - 1)))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng)
-    return np.asarray(cross_val_predict(forest, _flat(X), y, cv=folds, method="predict_proba")[:, 1])
+    return np.asarray(cross_val_predict(forest, _flat_images(X), y, cv=folds, method="predict_proba")[:, 1])
 
 
 def cross_val_sar_auc(
@@ -147,7 +147,7 @@ def cross_val_sar_auc(
     return sar_auc(y, honest.score, confidence, honest.labeling_prob, estimator.scenario, level, **known)
 
 
-def _read(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
+def _read_for_folds(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
     """Rows that can be cut into folds, and their labels as 0 or 1."""
     if isinstance(X, Rows):
         raise ValueError(
@@ -166,6 +166,6 @@ def _read(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
     return X, labeled.astype(int)
 
 
-def _flat(X: Any) -> Any:
+def _flat_images(X: Any) -> Any:
     """Images as rows of numbers, which is all that a classifier takes; tables as they are."""
     return X.reshape(len(X), -1) if getattr(X, "ndim", 2) > 2 else X

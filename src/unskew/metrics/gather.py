@@ -72,8 +72,8 @@ def gather_evidence(
     model_scores = None if ranker is None or X is None else ranker.decision_function(X)[everything]
     curve = None
     if estimate.prior < 1:
-        curve = _thin(sar_curves(*judged, scenario, clip=clip, prior=prior), model_scores)
-    score_training, labeling_training = _trainings(ranker)
+        curve = _thin_curve(sar_curves(*judged, scenario, clip=clip, prior=prior), model_scores)
+    score_training, labeling_training = _training_histories(ranker)
     shifts: Sequence[Shift] = ()
     if X is not None and len(getattr(X, "shape", ())) == 2 and X.shape[1] == len(feature_names):
         table = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
@@ -82,14 +82,14 @@ def gather_evidence(
             table[labeled], weight, mean, std, feature_names, feature_columns=feature_columns, units=feature_units
         )
     return Evidence(
-        estimate=_estimate(estimate, weight, len(y), scenario, prior),
+        estimate=_estimate_of_ranking(estimate, weight, len(y), scenario, prior),
         n_rows=len(y),
         n_labeled=int(labeled.sum()),
         n_ranked=int(everything.sum()),
         scenario=scenario,
         clip=float(clip),
         curve=curve,
-        weights=_spread(weight),
+        weights=_evenly_spread(weight),
         confidence=_histogram(sure, 1.0),
         labeling_prob=_histogram(prob, 1.0 if scenario == "one-sample" else None),
         shifts=tuple(shifts),
@@ -100,7 +100,9 @@ def gather_evidence(
     )
 
 
-def _estimate(found: SarAUC, weight: np.ndarray, n_rows: int, scenario: str, given: float | None) -> Estimate:
+def _estimate_of_ranking(
+    found: SarAUC, weight: np.ndarray, n_rows: int, scenario: str, given: float | None
+) -> Estimate:
     low, high = _prior_interval(weight, n_rows, scenario, found.level)
     by_weights = float(weight.mean()) * (len(weight) / n_rows if scenario == "one-sample" else 1.0)
     return Estimate(
@@ -128,7 +130,7 @@ def _prior_interval(weight: np.ndarray, n_rows: int, scenario: str, level: float
     return float(low), float(high)
 
 
-def _thin(curves: SarCurves, model_scores: np.ndarray | None) -> ThresholdCurve:
+def _thin_curve(curves: SarCurves, model_scores: np.ndarray | None) -> ThresholdCurve:
     """At most 200 thresholds: dense where few are flagged, and wherever recall grows."""
     flagged, tpr = curves.flagged, curves.tpr
     wanted = np.concatenate([SHARES, np.geomspace(max(float(flagged[1]), 1e-9), 1, 90), np.linspace(0, 1, 60)])
@@ -150,7 +152,7 @@ def _nearest(ascending: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(wanted - ascending[right - 1] <= ascending[right] - wanted, right - 1, right))
 
 
-def _spread(weight: np.ndarray) -> tuple[float, ...]:
+def _evenly_spread(weight: np.ndarray) -> tuple[float, ...]:
     ordered = np.sort(weight)
     if len(ordered) > MOST_WEIGHTS:
         ordered = ordered[np.rint(np.linspace(0, len(ordered) - 1, MOST_WEIGHTS)).astype(int)]
@@ -180,15 +182,15 @@ def _mean_and_std(X: Any, units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray
     return mean, np.sqrt(np.maximum(squared - mean**2, 0))
 
 
-def _trainings(ranker: Any) -> tuple[TrainingHistory | None, TrainingHistory | None]:
+def _training_histories(ranker: Any) -> tuple[TrainingHistory | None, TrainingHistory | None]:
     """Histories of the score function and of the labeling probability; a method may have only the second."""
     labeling_model = getattr(ranker, "labeling_", None)
-    score = _training(getattr(ranker, "history_", None), getattr(ranker, "best_epoch_", 0))
-    labeling = _training(getattr(labeling_model, "history", None), getattr(labeling_model, "best_epoch", 0))
+    score = _training_history(getattr(ranker, "history_", None), getattr(ranker, "best_epoch_", 0))
+    labeling = _training_history(getattr(labeling_model, "history", None), getattr(labeling_model, "best_epoch", 0))
     return (None, labeling) if score == labeling else (score, labeling)
 
 
-def _training(history: Any, best_epoch: Any) -> TrainingHistory | None:
+def _training_history(history: Any, best_epoch: Any) -> TrainingHistory | None:
     if not history:
         return None
     rows = (Risk(int(row[0]), number(row[1]), number(row[2])) for row in history)

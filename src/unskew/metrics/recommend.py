@@ -75,7 +75,7 @@ def explain(compared: Sequence[Compared], recommended: str) -> str:
         )
     reason = f"{best.name} has the highest AUC estimated without negatives, {auc_text(best.auc)}"
     safer = f"{chosen.name} makes the weakest assumption about how labels were given, so it is the safer choice."
-    doubt = _doubt(best.auc, best)
+    doubt = _doubt_about_estimate(best.auc, best)
     if doubt:
         what = "how good it is" if len(compared) == 1 else "which method is best"
         reason = f"{reason}, but {doubt}: there are too few labels to say {what}."
@@ -92,7 +92,7 @@ def explain(compared: Sequence[Compared], recommended: str) -> str:
     return f"{reason}. {_rival_sentence(best, rivals)}"
 
 
-def _doubt(auc: float, each: Compared) -> str:
+def _doubt_about_estimate(auc: float, each: Compared) -> str:
     """Why an estimate is too rough to call its method better than others, as a clause; empty where it is not."""
     if each.low <= 0.5 <= each.high:
         return f"its interval, {interval(each.low, each.high)}, contains 0.5, which is chance"

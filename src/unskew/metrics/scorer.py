@@ -114,7 +114,7 @@ def _table_of_numbers(X: Any) -> Any:
     if len(X.shape) < 2:
         return None
     try:
-        return _numeric(X)
+        return _numeric_features(X)
     except (TypeError, ValueError):
         columns = (part_of(X, [number], axis=1) for number in range(X.shape[1]))
         return np.hstack([_column_of_numbers(each) for each in columns])
@@ -122,13 +122,13 @@ def _table_of_numbers(X: Any) -> Any:
 
 def _column_of_numbers(column: Any) -> np.ndarray:
     try:
-        return np.asarray(_numeric(column))
+        return np.asarray(_numeric_features(column))
     except (TypeError, ValueError):
         words = np.asarray(column, dtype=object).astype(str)
         return np.unique(words, return_inverse=True)[1].reshape(-1, 1)
 
 
-def _numeric(X: Any) -> Any:
+def _numeric_features(X: Any) -> Any:
     checked = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", allow_nd=True)
     if checked.dtype.kind in "mM":  # numpy does not count these as numbers
         return np.where(np.isnat(checked), np.nan, checked.astype(np.float64))

@@ -108,7 +108,7 @@ def _run_here(groups: Groups, store: Store, step: Step) -> list[str]:
 
 def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
     """Run settings that share a draw; returns messages of those that failed."""
-    from unskew.paper.draw import Draw
+    from unskew.paper.one_draw import Draw
 
     # A run that fails, perhaps in a user's own method, must not stop the others; a full disk must.
     try:
@@ -116,7 +116,7 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
     except OSError:
         raise
     except Exception as error:
-        return [_message(setting, error) for setting in group]
+        return [_message_of_failure(setting, error) for setting in group]
     failed = []
     for setting in group:
         try:
@@ -124,11 +124,11 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
         except OSError:
             raise
         except Exception as error:
-            failed.append(_message(setting, error))
+            failed.append(_message_of_failure(setting, error))
     return failed
 
 
-def _message(setting: Setting, error: Exception) -> str:
+def _message_of_failure(setting: Setting, error: Exception) -> str:
     kind = "" if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: "
     return f"{setting.method} on {setting.dataset}, prior {setting.prior:g}, seed {setting.seed}: {kind}{error}"
 
@@ -138,7 +138,7 @@ def _run_in_processes(groups: Groups, store: Store, jobs: int, imports: tuple[Pa
     stop = context.Event()
     pool = ProcessPoolExecutor(min(jobs, len(groups)), context, _start_worker, (os.getpid(), stop, imports))
     try:
-        futures = [pool.submit(_work, group, store) for group in groups]
+        futures = [pool.submit(_work_on_runs, group, store) for group in groups]
         _wait_for(futures, store, step)
         return [message for future in futures for message in future.result()]
     except BrokenProcessPool:
@@ -181,7 +181,7 @@ def _exit_on(stop: Event) -> None:
     os._exit(1)
 
 
-def _work(group: list[Setting], store: Store) -> list[str]:
+def _work_on_runs(group: list[Setting], store: Store) -> list[str]:
     def keep(row: Row) -> None:
         # Without the process that started this one nobody holds the lock, and another run may do the same setting.
         if os.getppid() != _parent:

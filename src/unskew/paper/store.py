@@ -27,7 +27,7 @@ class Store:
 
     def rows(self) -> list[Row]:
         """All rows; a last line that a killed run left unfinished does not count."""
-        return list(_read(self.path))
+        return list(_read_results(self.path))
 
     def finished(self) -> dict[Setting, Row]:
         """Last row of each setting that has one; rows of files that were edited since do not count."""
@@ -35,7 +35,7 @@ class Store:
 
     def count(self) -> int:
         """Number of rows on disk."""
-        return _content(self.path).count(b"\n")
+        return _content_of_results(self.path).count(b"\n")
 
     def append(self, row: Row) -> None:
         """Add a row; when this returns it is on disk."""
@@ -55,7 +55,7 @@ class Store:
         missing = set(wanted) - self.finished().keys()
         adopted = 0
         for other in (self.folder / f"{plan}.jsonl" for plan in PLANS):
-            for row in current_rows(_read(other)) if other != self.path else ():
+            for row in current_rows(_read_results(other)) if other != self.path else ():
                 if (setting := Setting.of_row(row)) in missing:
                     missing.remove(setting)
                     self.append(row)
@@ -75,15 +75,15 @@ class Store:
                 f"another run is writing to {self.path}. Wait until it ends, or choose another folder with --out."
             ) from None
         with held:
-            content = _content(self.path)
+            content = _content_of_results(self.path)
             if content and not content.endswith(b"\n"):
                 write_atomically(self.path, content[: content.rfind(b"\n") + 1])
             yield
 
 
-def _read(path: Path) -> Iterator[Row]:
+def _read_results(path: Path) -> Iterator[Row]:
     """Rows of a file, each with the defaults of the fields that a setting got later."""
-    for number, line in enumerate(_content(path).split(b"\n")[:-1], start=1):
+    for number, line in enumerate(_content_of_results(path).split(b"\n")[:-1], start=1):
         try:
             row = json.loads(line)
             yield {**vars(build(Setting, row, "the row")), **row}
@@ -94,5 +94,5 @@ def _read(path: Path) -> Iterator[Row]:
             ) from error
 
 
-def _content(path: Path) -> bytes:
+def _content_of_results(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""

@@ -94,7 +94,7 @@ def judge(table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, 
     truth = table.truth
     # That no AUC can be estimated is said once, by the reason for the recommendation.
     with warnings.catch_warnings(action="ignore", category=NoEstimateWarning):
-        estimates, difference = _estimates(honest, table.y, table.confidence)
+        estimates, difference = _estimates_of_methods(honest, table.y, table.confidence)
         recommended = choose(estimates, difference)
         differences = {name: difference(name, recommended) for name in honest if name != recommended}
         share = None if truth is None else _right_share(table, honest, truth)
@@ -122,7 +122,7 @@ def level_for(n_methods: int) -> float:
     return 1 - (1 - LEVEL) / max(1, n_methods - 1)
 
 
-def _estimates(
+def _estimates_of_methods(
     honest: Mapping[str, OutOfFold], y: np.ndarray, confidence: np.ndarray | None
 ) -> tuple[dict[str, SarAUC], Callable[[str, str], PairedDifference]]:
     """AUC of each method, and a function that gives the AUC of one minus that of another, by their names."""
@@ -160,7 +160,7 @@ def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.nd
         if table.y[rows].sum() < 2 or len(set(truth[rows])) < 2:
             continue
         sample = {name: OutOfFold(each.score[rows], each.labeling_prob[rows]) for name, each in honest.items()}
-        estimates, difference = _estimates(sample, table.y[rows], table.confidence[rows])
+        estimates, difference = _estimates_of_methods(sample, table.y[rows], table.confidence[rows])
         true = {name: float(auc(truth[rows], each.score)) for name, each in sample.items()}
         if all(np.isfinite(each.unclipped) for each in estimates.values()):
             right.append(true[choose(estimates, difference)] >= max(true.values()) - NEAR)

@@ -123,7 +123,7 @@ def fit_table(
         require_room_for_labeled(training.prior, float(np.mean(table.y)), advice, f"{table.path}: --prior")
     with warn_once(_about_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
-    evidence = _evidence(table, ranker, training.seed) if estimate else None
+    evidence = _evidence_of_fit(table, ranker, training.seed) if estimate else None
     kept = None if evidence is None else evidence.to_json()
     return TableModel(ranker, table.schema, source_of(table, validation), kept)
 
@@ -156,7 +156,7 @@ def why_no_estimate(source: Source) -> str:
     return "the model was fitted with --no-estimate"
 
 
-def _evidence(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence | None:
+def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence | None:
     n_folds = folds_for(table.y)
     if table.confidence is None or n_folds < 2:
         return None

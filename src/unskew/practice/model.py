@@ -99,7 +99,7 @@ class TableModel:
         ranker = ranker_in(model, Path(path))
         try:
             read: _Notes = build(_Notes, notes, "notes")
-            schema = _schema(read, ranker)
+            schema = _schema_of_file(read, ranker)
         except ValueError as error:
             raise _wrong_part(path, "table", error) from None
         versions = {"unskew": model.header["library_version"], **model.header["written_with"]}
@@ -130,7 +130,7 @@ class _Notes:
     encoder: _Encoder | None = None
 
 
-def _schema(notes: _Notes, ranker: Ranker) -> Schema:
+def _schema_of_file(notes: _Notes, ranker: Ranker) -> Schema:
     """Columns of the table, which must give as many features as the ranker takes."""
     schema = Schema.from_json(notes.schema)
     if notes.encoder is not None and notes.encoder.schema != schema:

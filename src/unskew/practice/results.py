@@ -21,14 +21,14 @@ def model_json(model: TableModel) -> dict[str, Any]:
         "method": model.ranker.name,
         "parameters": {
             name: value if isinstance(value, bool | int | float | str) else str(value)
-            for name, value in _parameters(model).items()
+            for name, value in _model_parameters(model).items()
         },
         "source": vars(model.source),
         "features": len(model.schema.feature_names),
         "columns": model.schema.describe(),
         "left_out": [(each.name, each.reason) for each in model.schema.left_out],
         "evidence": None if model.evidence is None else model.evidence.to_json(),
-        "versions": dict(model.written_with) or _versions(),
+        "versions": dict(model.written_with) or _library_versions(),
     }
 
 
@@ -41,7 +41,7 @@ def about_comparison(table: LabeledTable, training: TrainingOptions, n_folds: in
         "folds": n_folds,
         "epochs": training.ranker(len(table.y)).max_epochs,
         "seed": training.seed,
-        "versions": _versions(),
+        "versions": _library_versions(),
     }
 
 
@@ -54,11 +54,11 @@ def model_html(model: TableModel) -> str:
             file=source.file,
             method=card.name,
             method_summary=card.summary,
-            parameters={name: str(value) for name, value in _parameters(model).items()},
+            parameters={name: str(value) for name, value in _model_parameters(model).items()},
             data_facts=facts,
             schema=model.schema.describe(),
             left_out=[(each.name, each.reason) for each in model.schema.left_out],
-            versions=model.written_with or _versions(),
+            versions=model.written_with or _library_versions(),
             made=source.made,
             why_no_estimate="" if model.evidence else why_no_estimate(source),
         ),
@@ -97,7 +97,7 @@ def _source_facts(source: Mapping[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _parameters(model: TableModel) -> dict[str, Any]:
+def _model_parameters(model: TableModel) -> dict[str, Any]:
     """What the model was made with; no share is held out where a file was given, except to cross-validate."""
     held_out = model.source.validation_file is None or model.evidence is not None
     return {
@@ -107,6 +107,6 @@ def _parameters(model: TableModel) -> dict[str, Any]:
     }
 
 
-def _versions() -> dict[str, str]:
+def _library_versions() -> dict[str, str]:
     others = {name: version(name) for name in ("torch", "numpy", "scikit-learn", "polars")}
     return {"unskew": __version__, "python": platform.python_version(), **others}

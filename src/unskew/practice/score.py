@@ -41,8 +41,8 @@ def score_file(
     _check_ids(ids, table, out, raw)
     notes = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
     tally = Tally()
-    score = _score(model, table, tally)
-    formulas = _write(table, out, ids, score, raw)
+    score = _score_blocks(model, table, tally)
+    formulas = _write_ranked_list(table, out, ids, score, raw)
     notes += tally.sentences()
     if formulas:
         notes.append(
@@ -64,7 +64,7 @@ def _check_ids(ids: Sequence[str], table: Any, out: Path, raw: bool) -> None:
     check_types(out, no_rows if raw else without_formulas(no_rows)[0])
 
 
-def _score(model: TableModel, table: Any, tally: Tally) -> np.ndarray:
+def _score_blocks(model: TableModel, table: Any, tally: Tally) -> np.ndarray:
     scores = [np.empty(0)]
     done = 0
     with progress_bar("scoring", table.n_rows, shown=True) as step:
@@ -81,7 +81,7 @@ def _score(model: TableModel, table: Any, tally: Tally) -> np.ndarray:
     return np.concatenate(scores)
 
 
-def _write(table: Any, out: Path, ids: Sequence[str], score: np.ndarray, raw: bool) -> Counter[str]:
+def _write_ranked_list(table: Any, out: Path, ids: Sequence[str], score: np.ndarray, raw: bool) -> Counter[str]:
     """Write the list; the counts say which columns had cells that look like formulas."""
     import polars as pl
 

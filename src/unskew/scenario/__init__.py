@@ -50,8 +50,8 @@ def draw_split(
     draw = _draw_parts if raw.confidence is None else _draw_annotated_parts
     train, validation, test, confidence = draw(raw, prior, sizes, trainer, rng)
     return Split(
-        train=_label(raw, train, confidence, label_freq, selection, rng),
-        validation=_label(raw, validation, confidence, label_freq, selection, rng),
+        train=_label_positives(raw, train, confidence, label_freq, selection, rng),
+        validation=_label_positives(raw, validation, confidence, label_freq, selection, rng),
         test_X=raw.X[test],
         test_y=raw.y[test],
     )
@@ -138,7 +138,7 @@ def _draw_annotated_parts(
     return train, validation, test, raw.confidence
 
 
-def _label(
+def _label_positives(
     raw: RawData,
     part: np.ndarray,
     confidence: np.ndarray,

@@ -45,7 +45,7 @@ class TextFile:
             yield rest if rest.endswith(b"\r") else rest + b"\n"
 
     def _utf8_chunks(self) -> Iterator[bytes]:
-        chunks = _chunks(self.path)
+        chunks = _chunks_of_text(self.path)
         if self.encoding == "utf-8":
             yield next(chunks, b"").removeprefix(codecs.BOM_UTF8)
             yield from chunks
@@ -79,7 +79,7 @@ def _open_bytes(path: Path) -> BinaryIO:
     return io.BufferedReader(gzip.GzipFile(path)) if compressed else open(path, "rb")
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _chunks_of_text(path: Path) -> Iterator[bytes]:
     with _open_bytes(path) as file:
         yield from iter(lambda: file.read(BLOCK), b"")
 
@@ -87,7 +87,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
 def _check_utf16(path: Path) -> str:
     decoder = codecs.getincrementaldecoder("utf-16")()
     try:
-        for chunk in _chunks(path):
+        for chunk in _chunks_of_text(path):
             decoder.decode(chunk)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
@@ -101,16 +101,16 @@ def _check_utf16(path: Path) -> str:
 def _eight_bit_or_utf8(path: Path) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")()
     utf8, control, windows = True, False, True
-    for chunk in _chunks(path):
+    for chunk in _chunks_of_text(path):
         if b"\0" in chunk:
             raise TableError(
                 f"{path}: a table must be text (CSV) or Parquet, but the file holds zero bytes: it is a binary file, "
                 "or UTF-16 without the mark at its start. Save it as CSV in UTF-8."
             )
-        utf8 = utf8 and _decodes(decoder, chunk)
+        utf8 = utf8 and _decodes_as(decoder, chunk)
         control = control or len(chunk.translate(None, CONTROL_BYTES)) < len(chunk)
         windows = windows and len(chunk.translate(None, NOT_IN_WINDOWS)) == len(chunk)
-    if utf8 and _decodes(decoder, b"", final=True):
+    if utf8 and _decodes_as(decoder, b"", final=True):
         return "utf-8"
     if control:
         raise TableError(
@@ -120,7 +120,7 @@ def _eight_bit_or_utf8(path: Path) -> str:
     return "cp1252" if windows else "latin-1"
 
 
-def _decodes(decoder: codecs.IncrementalDecoder, chunk: bytes, *, final: bool = False) -> bool:
+def _decodes_as(decoder: codecs.IncrementalDecoder, chunk: bytes, *, final: bool = False) -> bool:
     try:
         decoder.decode(chunk, final)
     except UnicodeDecodeError:

@@ -80,7 +80,7 @@ def to_numbers(series: pl.Series) -> pl.Series:
         return series.cast(pl.Int64).cast(pl.Float64) / 1e9
     if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
         return series.cast(pl.Float64)
-    return _nothing(series, pl.Float64())
+    return _all_missing(series, pl.Float64())
 
 
 def has_separators(text: pl.Series) -> bool:
@@ -108,7 +108,7 @@ def to_booleans(series: pl.Series, number: pl.Series | None = None) -> pl.Series
 
 def to_categories(series: pl.Series) -> pl.Series:
     """Values as text."""
-    return _nothing(series, pl.String()) if is_nested(series.dtype) else series.cast(pl.String)
+    return _all_missing(series, pl.String()) if is_nested(series.dtype) else series.cast(pl.String)
 
 
 def to_days(series: pl.Series) -> pl.Series:
@@ -121,7 +121,7 @@ def to_days(series: pl.Series) -> pl.Series:
         return ticks / (TICKS_PER_SECOND[dtype.time_unit or "us"] * SECONDS_PER_DAY)
     if is_text(dtype):
         return _days_of_text(series)
-    return _nothing(series, pl.Float64())
+    return _all_missing(series, pl.Float64())
 
 
 def _days_of_text(text: pl.Series) -> pl.Series:
@@ -174,5 +174,5 @@ def require_finite(series: pl.Series, values: pl.Series, path: StrPath | None, f
         )
 
 
-def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+def _all_missing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
     return pl.Series(series.name, [None], dtype=dtype).new_from_index(0, len(series))

@@ -43,7 +43,7 @@ def infer_features(frame: pl.DataFrame, *, path: StrPath | None = None) -> tuple
     that are constant, all missing, identifiers, text with too many different values, or nested. Infinite values are an
     error, and so is a table of which no column is left. The features are what `schema.transform(frame)` would give.
     """
-    found = [_infer(series, path) for series in frame]
+    found = [_infer_column(series, path) for series in frame]
     left_out = tuple(each for each in found if isinstance(each, LeftOut))
     kept = [each for each in found if not isinstance(each, LeftOut)]
     if not kept:
@@ -56,7 +56,7 @@ def infer_features(frame: pl.DataFrame, *, path: StrPath | None = None) -> tuple
     return schema, schema.encode((values for _, values in kept), frame.height)
 
 
-def _infer(series: pl.Series, path: StrPath | None) -> tuple[Column, pl.Series] | LeftOut:
+def _infer_column(series: pl.Series, path: StrPath | None) -> tuple[Column, pl.Series] | LeftOut:
     """What a column is, with its values read by its kind; or why it is left out."""
     name, dtype = series.name, series.dtype
     if is_nested(dtype):
@@ -77,7 +77,7 @@ def _infer(series: pl.Series, path: StrPath | None) -> tuple[Column, pl.Series] 
         require_finite(series, values, path)
         if _is_counter(cleaned, values):
             return LeftOut(name, "looks like an identifier: whole numbers, all different, in order or named as one")
-    column = _measure(values, kind)
+    column = _measure_column(values, kind)
     if not column.varies and not column.n_missing:
         return LeftOut(name, f"constant: every value is {shown(series[0])}")
     return column, values
@@ -95,23 +95,23 @@ def _native_kind(dtype: pl.DataType) -> Kind | None:
 def _read_text(text: pl.Series) -> tuple[Kind, pl.Series, str]:
     """Kind of a column of clean text, its values, and why it may have become categories that were not meant to be."""
     numbers = to_numbers(text)
-    if not _unread(text, numbers).any():
+    if not _mask_of_unread(text, numbers).any():
         return "numeric", numbers, ""
     truth = to_booleans(text, numbers)
-    if not _unread(text, truth).any():
+    if not _mask_of_unread(text, truth).any():
         return "boolean", truth.cast(pl.Float64), ""
     days = to_days(text)
-    if not _unread(text, days).any():
+    if not _mask_of_unread(text, days).any():
         return "date", days, ""
-    return "categorical", text, _hint(text, numbers, days)
+    return "categorical", text, _hint_about_text(text, numbers, days)
 
 
-def _unread(text: pl.Series, values: pl.Series) -> np.ndarray:
+def _mask_of_unread(text: pl.Series, values: pl.Series) -> np.ndarray:
     """Mask of the values that are not missing and could not be read."""
     return (text.is_not_null() & values.is_null()).to_numpy()
 
 
-def _measure(values: pl.Series, kind: Kind) -> Column:
+def _measure_column(values: pl.Series, kind: Kind) -> Column:
     """Column of numbers, truth values or days, with what encoding needs to know of them."""
     numbers = values.drop_nulls().to_numpy()
     mean, std = _mean_and_std(numbers)
@@ -195,10 +195,10 @@ def _infer_categories(values: pl.Series, hint: str) -> tuple[Column, pl.Series] 
     return column, values.cast(categories_of(column))  # which takes less memory than text
 
 
-def _hint(text: pl.Series, numbers: pl.Series, days: pl.Series) -> str:
+def _hint_about_text(text: pl.Series, numbers: pl.Series, days: pl.Series) -> str:
     """Why a column may have become text that was not meant to be; nothing if there is no sign of it."""
     present = text.drop_nulls()
-    count, first = _others(text, numbers)
+    count, first = _unread_values(text, numbers)
     if count <= FEW_OTHERS * len(present):
         return (
             f"all but {count:,} of {len(present):,} values are numbers (first other: {first}); leave those blank to "
@@ -208,7 +208,7 @@ def _hint(text: pl.Series, numbers: pl.Series, days: pl.Series) -> str:
         return (
             "looks like numbers with separators, a decimal comma or a unit; write them as 1234.5 to use it as a number"
         )
-    count, first = _others(text, days)
+    count, first = _unread_values(text, days)
     if count <= FEW_OTHERS * len(present):
         return (
             f"all but {count:,} of {len(present):,} values are dates (first other: {first}); fix those or leave them "
@@ -222,8 +222,8 @@ def _hint(text: pl.Series, numbers: pl.Series, days: pl.Series) -> str:
     return ""
 
 
-def _others(text: pl.Series, values: pl.Series) -> tuple[int, str]:
+def _unread_values(text: pl.Series, values: pl.Series) -> tuple[int, str]:
     """Count of the values that could not be read, and the first of them with its row."""
-    unread = _unread(text, values)
+    unread = _mask_of_unread(text, values)
     row = int(unread.argmax())
     return int(unread.sum()), f"{shown(text[row])} at row {row + 1:,}"

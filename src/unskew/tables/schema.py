@@ -57,9 +57,9 @@ class Column:
     @property
     def note(self) -> str:
         """What the column holds, in plain words."""
-        parts = [_about(self), self.hint]
+        parts = [_column_in_words(self), self.hint]
         if self.n_missing:
-            parts.insert(1, f"{_percent(self.n_missing, self.n_rows)} missing, marked by a feature of its own")
+            parts.insert(1, f"{_percent_of_rows(self.n_missing, self.n_rows)} missing, marked by a feature of its own")
         return "; ".join(filter(None, parts))
 
 
@@ -135,7 +135,7 @@ class Schema:
         begin = 0
         for column, series in zip(self.columns, values, strict=True):
             end = begin + len(column.feature_names)
-            unknown = _fill(features[:, begin:end], column, series)
+            unknown = _fill_features(features[:, begin:end], column, series)
             if tally is not None:
                 tally.count(column, series, unknown, first_row)
             begin = end
@@ -157,7 +157,7 @@ class Schema:
         """Schema that `to_json` gave; a ValueError if it is anything else, or describes no features."""
         schema: Schema = build(cls, data, "schema")
         for column in schema.columns:
-            _check(column)
+            _check_column(column)
         if len(set(schema.names)) < len(schema.names):
             raise ValueError(f"columns must have different names, but they are {listed(list(schema.names))}.")
         if not schema.feature_names:
@@ -165,7 +165,7 @@ class Schema:
         return schema
 
 
-def _check(column: Column) -> None:
+def _check_column(column: Column) -> None:
     """Refuse a column with numbers that no training data have."""
     kind, low, high = column.kind, column.low, column.high
     has_numbers = kind != "categorical"
@@ -212,7 +212,7 @@ class Tally:
         ]
 
 
-def _fill(features: np.ndarray, column: Column, values: pl.Series) -> np.ndarray | None:
+def _fill_features(features: np.ndarray, column: Column, values: pl.Series) -> np.ndarray | None:
     """Write the features of one column, which are zero so far; returns the mask of unknown categories."""
     unknown = None
     if column.kind == "categorical":
@@ -224,7 +224,7 @@ def _fill(features: np.ndarray, column: Column, values: pl.Series) -> np.ndarray
         # Where a feature of its own marks missing values, any number will do; else the average does least harm.
         features[:, 0] = values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
     elif column.varies:
-        features[:, 0] = _standardized(column, values)
+        features[:, 0] = _standardized_numbers(column, values)
     if column.n_missing:
         features[:, -1] = values.is_null().to_numpy()
     return unknown
@@ -235,14 +235,14 @@ def categories_of(column: Column) -> pl.Enum:
     return pl.Enum(list(column.categories))
 
 
-def _standardized(column: Column, values: pl.Series) -> np.ndarray:
+def _standardized_numbers(column: Column, values: pl.Series) -> np.ndarray:
     numbers = values.fill_null(column.mean).to_numpy()
     with np.errstate(over="ignore"):
         # Halves, because the difference of two large numbers may be too large.
         return np.clip((0.5 * numbers - 0.5 * column.mean) / (0.5 * column.std), -FARTHEST, FARTHEST)
 
 
-def _about(column: Column) -> str:
+def _column_in_words(column: Column) -> str:
     """What the values of a column are, in plain words."""
     if column.kind == "numeric":
         return f"from {column.low:.6g} to {column.high:.6g}, mean {column.mean:.4g}"
@@ -254,7 +254,7 @@ def _about(column: Column) -> str:
     return f"{count:,} {'category' if count == 1 else 'categories'}, one-hot"
 
 
-def _percent(part: int, whole: int) -> str:
+def _percent_of_rows(part: int, whole: int) -> str:
     share = 100 * part / whole
     return "under 1 %" if share < 1 else f"{share:.0f} %" if part < whole else "100 %"
 

@@ -76,7 +76,7 @@ def _with_quotes(text: pl.Series) -> tuple[pl.Series, int]:
 
 def _can_hold(path: StrPath, column: pl.Series) -> bool:
     """Whether values of this type can be written: found by trying, for which one row without a value is enough."""
-    sink = _sink(io.BytesIO(), path)
+    sink = _sink_for_path(io.BytesIO(), path)
     try:
         sink.write(column.clear(1).to_frame())
         sink.close()
@@ -128,7 +128,7 @@ class TableWriter:
     @contextmanager
     def _open(self) -> Iterator["_CsvSink | _ParquetSink"]:
         with replacing(self.path) as file:
-            sink = _sink(file, self.path)
+            sink = _sink_for_path(file, self.path)
             try:
                 yield sink
                 sink.close()
@@ -189,5 +189,5 @@ class _ParquetSink:
         self._writer.close()
 
 
-def _sink(file: IO[bytes], path: StrPath) -> _CsvSink | _ParquetSink:
+def _sink_for_path(file: IO[bytes], path: StrPath) -> _CsvSink | _ParquetSink:
     return _ParquetSink(file) if is_parquet(path) else _CsvSink(file, path)

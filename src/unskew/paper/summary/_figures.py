@@ -46,7 +46,7 @@ def draw(summary: Summary) -> Any:
     if not summary.panels:
         return None
     with styled(_STYLE):
-        figure, axes = _grid(summary.panels)
+        figure, axes = _figure_grid(summary.panels)
         for panel, each in zip(summary.panels, axes, strict=True):
             if isinstance(panel, CurvePanel):
                 _draw_curves(each, panel)
@@ -65,7 +65,7 @@ def pictures(summary: Summary) -> dict[str, bytes]:
         return {".png": as_png(figure), ".svg": as_svg(figure).encode()}
 
 
-def _grid(panels: Sequence[CurvePanel | WeightPanel]) -> tuple[Any, Sequence[Any]]:
+def _figure_grid(panels: Sequence[CurvePanel | WeightPanel]) -> tuple[Any, Sequence[Any]]:
     from matplotlib.figure import Figure
 
     n = len(panels)

@@ -53,7 +53,7 @@ def _axis_values(plan: Plan) -> tuple[float, ...]:
     return plan.priors if plan.axis == "prior" else tuple(plan.variants[plan.axis])
 
 
-def _points(runs: Runs, dataset: str, method: str) -> Points:
+def _points_of_method(runs: Runs, dataset: str, method: str) -> Points:
     """Means of a method at each value of the axis; those of an extra method do not depend on it."""
     plan, found = runs.plan, {}
     for value in _axis_values(plan):
@@ -64,7 +64,7 @@ def _points(runs: Runs, dataset: str, method: str) -> Points:
     return {value: mean for value, mean in found.items() if mean}
 
 
-def _methods(plan: Plan) -> tuple[str, ...]:
+def _methods_of_panel(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*plan.methods, *plan.extra)))
 
 
@@ -73,7 +73,7 @@ def _curve_panels(runs: Runs) -> tuple[CurvePanel, ...]:
     return tuple(
         CurvePanel(
             title=dataset_title(dataset),
-            curves=tuple(_curve(runs, dataset, method) for method in _methods(plan)),
+            curves=tuple(_draw_curve(runs, dataset, method) for method in _methods_of_panel(plan)),
             ticks=_axis_values(plan),
             axis="class prior π" if plan.axis == "prior" else _AXES.get(plan.axis, plan.axis),
             log=plan.axis != "prior",
@@ -82,8 +82,8 @@ def _curve_panels(runs: Runs) -> tuple[CurvePanel, ...]:
     )
 
 
-def _curve(runs: Runs, dataset: str, method: str) -> MethodCurve:
-    points = _points(runs, dataset, method)
+def _draw_curve(runs: Runs, dataset: str, method: str) -> MethodCurve:
+    points = _points_of_method(runs, dataset, method)
     flat = method in runs.plan.extra
     chosen = dict(list(points.items())[:1]) if flat else points
     return MethodCurve(
@@ -102,19 +102,19 @@ def _curve_table(runs: Runs) -> ResultTable:
     ticks = (f"{_AXES.get(plan.axis, plan.axis)} = {variant_key(value)}" for value in _axis_values(plan))
     groups = []
     for dataset in runs.datasets():
-        found = {method: _points(runs, dataset, method) for method in _methods(plan)}
+        found = {method: _points_of_method(runs, dataset, method) for method in _methods_of_panel(plan)}
         groups.append(tuple(_curve_line(plan, dataset, *each) for each in found.items() if each[1]))
     return ResultTable(("Data", "Method", seeds, *ticks), tuple(groups))
 
 
 def _curve_line(plan: Plan, dataset: str, method: str, points: Points) -> Line:
     seeds = most_seeds(points.values())
-    entries = (_entry(points.get(value), seeds) for value in _axis_values(plan))
+    entries = (_legend_entry(points.get(value), seeds) for value in _axis_values(plan))
     times = f"{seeds}" if plan.axis == "prior" else f"{len(plan.priors)} × {seeds}"
     return Entry(dataset_title(dataset)), Entry(method_title(method)), Entry(times), *entries
 
 
-def _entry(mean: Mean | None, seeds: int) -> Entry:
+def _legend_entry(mean: Mean | None, seeds: int) -> Entry:
     if not mean:
         return Entry()
     error = f" ± {mean.error:.4f}" if mean.n > 1 else ""
@@ -135,15 +135,15 @@ def _curve_notes(runs: Runs) -> list[str]:
         notes.append(f"{names} does not use the confidence: its result is the same at every {_AXES[plan.axis]}.")
     lines = {
         f"{dataset_title(dataset)}, {method_title(method)}": {
-            variant_key(value): mean for value, mean in _points(runs, dataset, method).items()
+            variant_key(value): mean for value, mean in _points_of_method(runs, dataset, method).items()
         }
         for dataset in runs.datasets()
-        for method in _methods(plan)
+        for method in _methods_of_panel(plan)
     }
     return notes + partial_notes(lines)
 
 
-def _weights(runs: Runs, dataset: str, prior: float) -> list[list[float]]:
+def _weights_of_runs(runs: Runs, dataset: str, prior: float) -> list[list[float]]:
     """Weights of each run at a prior."""
     methods = [PlanColumn(method, method) for method in runs.plan.methods]
     found = [row for column in methods for run, row in runs.of(dataset, column).items() if run[0] == prior]
@@ -159,12 +159,12 @@ def _weight_panels(runs: Runs) -> tuple[WeightPanel, ...]:
         )
         for dataset in runs.datasets()
         for prior in runs.plan.priors
-        if (weights := _weights(runs, dataset, prior))
+        if (weights := _weights_of_runs(runs, dataset, prior))
     )
 
 
 def _weight_group(runs: Runs, dataset: str) -> tuple[Line, ...]:
-    found = {prior: _weights(runs, dataset, prior) for prior in runs.plan.priors}
+    found = {prior: _weights_of_runs(runs, dataset, prior) for prior in runs.plan.priors}
     lines = [_weight_line(dataset, prior, weights) for prior, weights in found.items() if weights]
     ends = [published_for(runs.plan, dataset, "conf-auc", each) for each in ("smallest", "largest")]
     if lines and all(ends):

@@ -142,7 +142,7 @@ def partial_notes(lines: Mapping[str, Mapping[str, Mean | None]]) -> list[str]:
         lacks: dict[str, list[str]] = {}
         for column, mean in means.items():
             if mean and mark_of(mean, seeds):
-                lacks.setdefault(_lack(mean, seeds), []).append(column)
+                lacks.setdefault(_missing_runs(mean, seeds), []).append(column)
         for lack, columns in lacks.items():
             kinds.setdefault((lack, ", ".join(columns)), []).append(title)
     return [
@@ -151,7 +151,7 @@ def partial_notes(lines: Mapping[str, Mapping[str, Mean | None]]) -> list[str]:
     ]
 
 
-def _lack(mean: Mean, seeds: int) -> str:
+def _missing_runs(mean: Mean, seeds: int) -> str:
     text = f"{mean.n} of {seeds * len(mean.counts)} runs"
     missing = ", ".join(format(prior, "g") for prior in mean.missing)
     return f"{text}, none at prior {missing}" if missing else text

@@ -48,36 +48,36 @@ def auc_parts(runs: Runs) -> Parts:
 def time_parts(runs: Runs) -> Parts:
     """Seconds of training."""
     groups = tuple(_time_group(runs, dataset) for dataset in runs.datasets())
-    return Parts((ResultTable(_header(runs.plan), groups),), (), _time_notes(runs))
+    return Parts((ResultTable(_table_header(runs.plan), groups),), (), _time_notes(runs))
 
 
 def _auc_tables(plan: Plan, results: list[Results]) -> tuple[ResultTable, ...]:
     """The plan's table, or its parts."""
     first = _VARIED.get(next(iter(plan.variants), ""), "Data")
-    whole = ResultTable(_header(plan, first), tuple(_group(plan, each) for each in results))
+    whole = ResultTable(_table_header(plan, first), tuple(_table_group(plan, each) for each in results))
     if plan.show != "spread":
         return (whole,)
     n, starts = len(whole.header), range(_LEFT, len(whole.header), _COLUMNS_AT_ONCE)
-    return tuple(_part(whole, [*range(_LEFT), *range(start, n)[:_COLUMNS_AT_ONCE]]) for start in starts)
+    return tuple(_columns_of_table(whole, [*range(_LEFT), *range(start, n)[:_COLUMNS_AT_ONCE]]) for start in starts)
 
 
-def _header(plan: Plan, first: str = "Data") -> tuple[str, ...]:
+def _table_header(plan: Plan, first: str = "Data") -> tuple[str, ...]:
     return first, "priors × seeds", *(column.title for column in columns_of(plan))
 
 
-def _part(table: ResultTable, places: list[int]) -> ResultTable:
+def _columns_of_table(table: ResultTable, places: list[int]) -> ResultTable:
     groups = tuple(tuple(tuple(line[place] for place in places) for line in group) for group in table.groups)
     return ResultTable(tuple(table.header[place] for place in places), groups)
 
 
-def _group(plan: Plan, results: Results) -> tuple[Line, ...]:
+def _table_group(plan: Plan, results: Results) -> tuple[Line, ...]:
     seeds = most_seeds(results.means)
     title = Entry(dataset_title(results.dataset))
-    lines = [(title, Entry(f"{len(plan.priors)} × {seeds}"), *_means(plan, results, seeds))]
+    lines = [(title, Entry(f"{len(plan.priors)} × {seeds}"), *_entries_of_means(plan, results, seeds))]
     if any(results.paper):
-        numbers = (Entry(_number(plan, each)) if each else Entry() for each in results.paper)
+        numbers = (Entry(_mean_in_table(plan, each)) if each else Entry() for each in results.paper)
         lines.append((Entry(paper_title(results.dataset)), Entry(""), *numbers))
-    if apart := _apart(results):
+    if apart := _distance_from_paper(results):
         lines.append((Entry("difference / s.e."), Entry(""), *apart))
     return tuple(lines)
 
@@ -87,21 +87,21 @@ def paper_title(dataset: str) -> str:
     return f"paper, {dataset_title(STAND_INS[dataset])}" if dataset in STAND_INS else "paper"
 
 
-def _means(plan: Plan, results: Results, seeds: int) -> list[Entry]:
+def _entries_of_means(plan: Plan, results: Results, seeds: int) -> list[Entry]:
     no = (False,) * len(results.means)  # variants are of one method, which the paper does not test
     compared = Standing(no, no) if plan.variants else standing(results.values, plan.priors)
     return [
-        Entry(_number(plan, mean), bold, mark_of(mean, seeds) + _UNTESTED * untested) if mean else Entry()
+        Entry(_mean_in_table(plan, mean), bold, mark_of(mean, seeds) + _UNTESTED * untested) if mean else Entry()
         for mean, bold, untested in zip(results.means, compared.bold, compared.untested, strict=True)
     ]
 
 
-def _number(plan: Plan, number: Mean | Published) -> str:
+def _mean_in_table(plan: Plan, number: Mean | Published) -> str:
     known = number.std is not None and not math.isnan(number.std)
     return f"{number.value:.4f} ({number.std:.4f})" if plan.show == "spread" and known else f"{number.value:.4f}"
 
 
-def _apart(results: Results) -> list[Entry]:
+def _distance_from_paper(results: Results) -> list[Entry]:
     """Differences from the paper's numbers in standard errors; empty where no number can be compared."""
     found = [
         standard_errors_apart(mean, number.value, number.std) if mean and number and results.comparable else None
@@ -130,7 +130,7 @@ def _auc_notes(plan: Plan, results: list[Results]) -> list[str]:
 
 def _paper_notes(plan: Plan, results: list[Results]) -> list[str]:
     shown = [each for each in results if any(each.paper)]
-    notes = [_difference_note(shown)] if any(_apart(each) for each in shown) else []
+    notes = [_difference_note(shown)] if any(_distance_from_paper(each) for each in shown) else []
     if shown and not is_the_papers(plan):
         notes.append("The paper's numbers are for other priors or epochs than these, so no difference is given.")
     return notes + _stand_in_notes([each.dataset for each in shown])
@@ -184,9 +184,11 @@ def _time_group(runs: Runs, dataset: str) -> tuple[Line, ...]:
     columns, title = columns_of(runs.plan), dataset_title(dataset)
     alone, full = ([_mean_time(runs, dataset, each, with_labeling=also) for each in columns] for also in (False, True))
     seeds = most_seeds(alone)
-    lines = [(Entry(title), Entry(f"{len(runs.plan.priors)} × {seeds}"), *(_seconds(each, seeds) for each in alone))]
+    lines = [
+        (Entry(title), Entry(f"{len(runs.plan.priors)} × {seeds}"), *(_seconds_entry(each, seeds) for each in alone))
+    ]
     if any(full):
-        lines.append((Entry(title + _WITH_LABELING), Entry(""), *(_seconds(each, seeds) for each in full)))
+        lines.append((Entry(title + _WITH_LABELING), Entry(""), *(_seconds_entry(each, seeds) for each in full)))
     for variant, words in (("", ""), (FULL, _WITH_LABELING)):
         numbers = [published_for(runs.plan, dataset, column.method, variant) for column in columns]
         if any(numbers):
@@ -204,7 +206,7 @@ def _mean_time(runs: Runs, dataset: str, column: PlanColumn, *, with_labeling: b
     return mean_of(times, runs.plan.priors)
 
 
-def _seconds(mean: Mean | None, seeds: int) -> Entry:
+def _seconds_entry(mean: Mean | None, seeds: int) -> Entry:
     if not mean:
         return Entry()
     spread = f" ({mean.std:.2f})" if mean.n > 1 else ""

@@ -47,17 +47,19 @@ def weight_chart(evidence: Evidence) -> Markup:
     edges = np.geomspace(low, high, 21)
     share = np.histogram(positive, edges)[0] / len(weights)
     across = log_axis(low, high, "weight of a labeled row")
-    return _bars(share, edges, across, "share of labeled rows", "Histogram of the weights", is_share=True)
+    return _bar_chart(share, edges, across, "share of labeled rows", "Histogram of the weights", is_share=True)
 
 
 def histogram_chart(histogram: Histogram, title: str) -> Markup:
     """Counts of labeled rows over a value between 0 and (mostly) 1."""
     edges = np.array(histogram.edges)
     across = nice_axis(0, edges[-1], title)
-    return _bars(np.array(histogram.counts), edges, across, "labeled rows", f"Histogram: {title}", is_share=False)
+    return _bar_chart(np.array(histogram.counts), edges, across, "labeled rows", f"Histogram: {title}", is_share=False)
 
 
-def _bars(height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label: str, *, is_share: bool) -> Markup:
+def _bar_chart(
+    height: np.ndarray, edges: np.ndarray, across: Axis, title: str, label: str, *, is_share: bool
+) -> Markup:
     up = nice_axis(0, float(height.max()), title, count=4)
     if is_share:
         up = replace(up, text=lambda value: f"{100 * value:.3g} %")

@@ -54,12 +54,12 @@ def _pictures(result: "StoryResult") -> Iterator[tuple[Markup, str]]:
     if result.story.split.train.X.shape[1] == 2:
         with new_figure(2) as (figure, axes):
             _draw_bias(axes, result)
-        yield _svg(figure), "Each blue disc is a labeled instance; its area is what it counts."
+        yield _figure_as_svg(figure), "Each blue disc is a labeled instance; its area is what it counts."
     with new_figure(3) as (figure, axes):
         _draw_aucs(axes[0], result.true, result.estimated)
         _draw_curves(axes[1], axes[2], result)
     yield (
-        _svg(figure),
+        _figure_as_svg(figure),
         "Left: AUC of each method, cross-validated on the biased labels alone, beside the true AUC on test data. "
         "Middle and right: curves of conf-auc, estimated in the same way, beside the true ones on test data.",
     )
@@ -67,20 +67,20 @@ def _pictures(result: "StoryResult") -> Iterator[tuple[Markup, str]]:
     with new_figure(3) as (figure, axes):
         _draw_history(axes[0], "labeling probability", ntc.history_, ntc.best_epoch_)
         _draw_history(axes[1], proposed.name, proposed.history_, proposed.best_epoch_)
-        draw_weights(axes[2], _weight(result))
+        draw_weights(axes[2], _weight_of_labeled(result))
     yield (
-        _svg(figure),
+        _figure_as_svg(figure),
         "Left and middle: risks by epoch of the labeling probability and of conf-auc. Right: weights of the labeled "
         f"instances (best epoch of conf-auc: {proposed.best_epoch_ + 1}).",
     )
 
 
-def _svg(figure: Any) -> Markup:
+def _figure_as_svg(figure: Any) -> Markup:
     """The figure without the style sheet that matplotlib adds: the page has those rules, and allows no other sheet."""
     return Markup(re.sub(r"<style.*?</style>", "", as_svg(figure), flags=re.DOTALL))
 
 
-def _weight(result: "StoryResult") -> np.ndarray:
+def _weight_of_labeled(result: "StoryResult") -> np.ndarray:
     train = result.story.split.train
     labeled = train.y == 1
     return inverse_labeling_weight(train.confidence[labeled], result.proposed.labeling_prob(train.X[labeled]))
@@ -88,7 +88,7 @@ def _weight(result: "StoryResult") -> np.ndarray:
 
 def _draw_bias(axes: Any, result: "StoryResult") -> None:
     """Labeled instances among the others in the plane: all alike, and as large as they count."""
-    train, weight = result.story.split.train, _weight(result)
+    train, weight = result.story.split.train, _weight_of_labeled(result)
     labeled = train.y == 1
     sizes = {
         "Labels as they came ...": np.ones(len(weight)),
@@ -160,17 +160,17 @@ def plain_ticks(low: float, high: float) -> dict[str, float]:
     for digits, step in _TICKS:
         powers = range(first - first % step, last + 1, step)
         values = [digit * 10.0**power for power in powers for digit in digits]
-        ticks = {_plain(value): value for value in values if low <= value <= high}
-        if len(ticks) > 1 and _fit(ticks, math.log10(high / low)):
+        ticks = {_plain_tick(value): value for value in values if low <= value <= high}
+        if len(ticks) > 1 and _labels_fit(ticks, math.log10(high / low)):
             return ticks
-    return {_plain(value): value for value in (low, high)}  # so close that hardly a round number lies between
+    return {_plain_tick(value): value for value in (low, high)}  # so close that hardly a round number lies between
 
 
-def _plain(value: float) -> str:
+def _plain_tick(value: float) -> str:
     return np.format_float_positional(value, precision=3, fractional=False, trim="-")
 
 
-def _fit(ticks: Mapping[str, float], decades: float) -> bool:
+def _labels_fit(ticks: Mapping[str, float], decades: float) -> bool:
     """Whether two digits would fit between any two neighbors; each label has its tick in the middle."""
     return all(
         (len(left) + len(right)) / 2 + 2 <= _CHARACTERS * math.log10(ticks[right] / ticks[left]) / decades

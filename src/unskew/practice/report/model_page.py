@@ -59,7 +59,7 @@ def model_page(card: ModelCard, evidence: Evidence | None) -> str:
         summary=_lower_first(card.method_summary).rstrip("."),
         features=[row for row in card.schema if row[0] not in aside],
         evidence=evidence,
-        **({} if evidence is None else _shown(evidence)),
+        **({} if evidence is None else _values_for_template(evidence)),
     )
 
 
@@ -83,7 +83,7 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def _shown(evidence: Evidence) -> dict[str, Any]:
+def _values_for_template(evidence: Evidence) -> dict[str, Any]:
     """Everything in the template that has to be computed."""
     estimate, order = evidence.estimate, list(LEVEL_WORDS)
     low, high = estimate.prior_low, estimate.prior_high
@@ -100,11 +100,11 @@ def _shown(evidence: Evidence) -> dict[str, Any]:
         "n_positive": _two_digits((estimate.prior or 0.0) * evidence.n_ranked),
         "prior_range": prior_range,
         "label_freq_range": label_freq_range,
-        "cut": None if evidence.curve is None else _cut(evidence, evidence.curve),
+        "cut": None if evidence.curve is None else _part_on_thresholds(evidence, evidence.curve),
         "findings": sorted(evidence.findings, key=lambda each: order.index(each.level)),
         "findings_summary": findings_summary(evidence.findings),
         "level_words": LEVEL_WORDS,
-        "shifts": [_shift(each, max(abs(each.shift) for each in largest)) for each in largest],
+        "shifts": [_shift_for_template(each, max(abs(each.shift) for each in largest)) for each in largest],
         "n_more_shifts": len(evidence.shifts) - len(largest),
         "divisor": divisor,
         "label_charts": [
@@ -112,7 +112,7 @@ def _shown(evidence: Evidence) -> dict[str, Any]:
             ("Confidence of the labels", histogram_chart(evidence.confidence, "confidence")),
             (divisor.capitalize(), histogram_chart(evidence.labeling_prob, divisor)),
         ],
-        "trainings": _trainings(evidence),
+        "trainings": _part_on_training(evidence),
     }
 
 
@@ -130,7 +130,7 @@ def _two_digits(count: float) -> float:
     return round(count, -max(0, len(f"{count:.0f}") - 2))
 
 
-def _cut(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
+def _part_on_thresholds(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
     """The chosen threshold, the curves, and what other thresholds give."""
     prior, own = evidence.estimate.prior or 0.0, evidence.own_share
     chosen, first, thresholds = own_cut(evidence, curve), first_cut(evidence, curve), threshold_table(evidence)
@@ -150,7 +150,7 @@ def _cut(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
     }
 
 
-def _shift(shift: Shift, widest: float) -> dict[str, Any]:
+def _shift_for_template(shift: Shift, widest: float) -> dict[str, Any]:
     means = shift.labeled_mean, shift.weighted_mean, shift.all_mean
     return {
         "feature": shift.feature,
@@ -170,7 +170,7 @@ def _mean_text(mean: float, shift: Shift) -> str:
     return beside(mean, abs((shift.labeled_mean - shift.weighted_mean) / shift.shift))
 
 
-def _trainings(evidence: Evidence) -> list[dict[str, Any]]:
+def _part_on_training(evidence: Evidence) -> list[dict[str, Any]]:
     """Risks by epoch of the networks that were trained."""
     found = {"Score network": evidence.score_training, "Labeling network": evidence.labeling_training}
     shown = []

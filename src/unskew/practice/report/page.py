@@ -17,22 +17,26 @@ if TYPE_CHECKING:
 
 def render(template: str, *, script: str = "", **content: Any) -> str:
     """Text of a page; `script` is the name of the file whose code it runs."""
-    style, code = _asset("page.css"), _asset(script) if script else Markup()
-    return _environment().get_template(template).render(content, style=style, script=code, policy=_policy(style, code))
+    style, code = _page_asset("page.css"), _page_asset(script) if script else Markup()
+    return (
+        _environment()
+        .get_template(template)
+        .render(content, style=style, script=code, policy=_content_policy(style, code))
+    )
 
 
-def _policy(style: str, script: str) -> Markup:
+def _content_policy(style: str, script: str) -> Markup:
     """What the browser is to hold the page to: only its own style and script, and nothing is fetched from anywhere.
 
     Attributes may say where something lies on a scale, so that styles in attributes are allowed.
     """
     return Markup(
-        f"default-src 'none'; style-src-elem {_fingerprint(style)}; style-src-attr 'unsafe-inline'; "
-        f"script-src {_fingerprint(script)}; img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src-elem {_hash_for_policy(style)}; style-src-attr 'unsafe-inline'; "
+        f"script-src {_hash_for_policy(script)}; img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _fingerprint(text: str) -> str:
+def _hash_for_policy(text: str) -> str:
     if not text:
         return "'none'"
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
@@ -98,5 +102,5 @@ def unbroken(html: str) -> Markup:
 
 
 @cache
-def _asset(name: str) -> Markup:
+def _page_asset(name: str) -> Markup:
     return Markup(resources.files("unskew.practice.report").joinpath("templates", name).read_text("utf-8"))

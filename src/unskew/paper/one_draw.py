@@ -29,7 +29,7 @@ _LENDER = "ntc"
 
 
 @lru_cache(maxsize=1)
-def _load(name: str, _read: Callable[..., RawData]) -> RawData:
+def _load_dataset(name: str, _read: Callable[..., RawData]) -> RawData:
     """The data set; read again if an edited file has registered another reader under its name."""
     return load(name)
 
@@ -38,7 +38,7 @@ class Draw:
     """A draw of a data set, with what methods share, for all settings with the `split` of this one."""
 
     def __init__(self, setting: Setting) -> None:
-        raw, about = _load(setting.dataset, reader(setting.dataset)), describe(setting.dataset)
+        raw, about = _load_dataset(setting.dataset, reader(setting.dataset)), describe(setting.dataset)
         self.setting = setting
         self.training: dict[str, Any] = {
             "network": about.network or ("cnn" if raw.X.ndim == 4 else "mlp"),  # the paper's (App. E.3)
@@ -50,7 +50,7 @@ class Draw:
             raw,
             prior=setting.prior,
             label_freq=setting.label_freq,
-            rng=_generator(setting, _DRAW),
+            rng=_generator_of_run(setting, _DRAW),
             sizes=about.sizes,
             trainer=trainer,
             selection=setting.selection,
@@ -59,7 +59,7 @@ class Draw:
     def row(self, setting: Setting) -> Row:
         """Run a setting; returns its row, which does not depend on the other settings or on their order."""
         assert setting.split == self.setting.split
-        split = _changed(self.split, setting)
+        split = _with_changed_confidence(self.split, setting)
         ranker, seconds, labeling_seconds = self._fitted(setting, split)
         return {
             **asdict(setting),
@@ -67,12 +67,12 @@ class Draw:
             "auc": ranker.score(split.test_X, split.test_y),
             "seconds": round(seconds, 4),
             "labeling_seconds": round(labeling_seconds, 4),
-            **_history(ranker),
+            **_history_of_run(ranker),
             "n_labeled": int(split.train.y.sum()),
             "n_train": len(split.train.y),
-            **_weights(ranker, split.train),
-            "versions": _versions(),
-            "machine": _machine(),
+            **_weights_of_labeled(ranker, split.train),
+            "versions": _versions_of_libraries(),
+            "machine": _about_machine(),
         }
 
     def _fitted(self, setting: Setting, split: Split) -> tuple[Ranker, float, float]:
@@ -81,28 +81,28 @@ class Draw:
             return *self.lender, 0.0
         ranker = self._make(setting.method)
         if not ranker.uses_labeling:
-            return ranker, _fit(ranker, split), 0.0
+            return ranker, _fit_timed(ranker, split), 0.0
         lender, labeling_seconds = self.lender
         labeling: Ranker | NoisyLabeling = lender
         if setting.labeling_noise:
-            rng = _generator(setting, _LABELING_NOISE)
+            rng = _generator_of_run(setting, _LABELING_NOISE)
             labeling = NoisyLabeling(lender.labeling_, setting.labeling_noise, rng)
         ranker.set_params(labeling=labeling, clip=setting.clip)
-        return ranker, _fit(ranker, split), labeling_seconds
+        return ranker, _fit_timed(ranker, split), labeling_seconds
 
     @cached_property
     def lender(self) -> tuple[Ranker, float]:
         """The fitted method whose network estimates the labeling probability for all, and its seconds."""
         ranker = self._make(_LENDER)
-        return ranker, _fit(ranker, self.split)
+        return ranker, _fit_timed(ranker, self.split)
 
     def _make(self, method: str) -> Ranker:
-        seed = int(_generator(self.setting, _TRAINING).randint(2**31 - 1))
+        seed = int(_generator_of_run(self.setting, _TRAINING).randint(2**31 - 1))
         training = {**self.training, "max_epochs": self.setting.max_epochs}
         return make(method, **training, prior=self.setting.prior, random_state=seed)
 
 
-def _fit(ranker: Ranker, split: Split) -> float:
+def _fit_timed(ranker: Ranker, split: Split) -> float:
     """Fit, and return the processor seconds that took: other work on the machine does not count."""
     train, held_out = split.train, split.validation
     validation = held_out.X, held_out.y, held_out.confidence
@@ -111,9 +111,9 @@ def _fit(ranker: Ranker, split: Split) -> float:
     return time.process_time() - start
 
 
-def _changed(split: Split, setting: Setting) -> Split:
+def _with_changed_confidence(split: Split, setting: Setting) -> Split:
     """The draw with its confidence transformed, and noise on it."""
-    rng = _generator(setting, _CONFIDENCE_NOISE)
+    rng = _generator_of_run(setting, _CONFIDENCE_NOISE)
 
     def changed(part: Labeled) -> Labeled:
         confidence = part.confidence
@@ -129,13 +129,13 @@ def _changed(split: Split, setting: Setting) -> Split:
 _DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)
 
 
-def _generator(setting: Setting, purpose: int) -> np.random.RandomState:
+def _generator_of_run(setting: Setting, purpose: int) -> np.random.RandomState:
     # Rows, first weights and noise differ between priors, because runs of one seed would be correlated otherwise. They
     # are the same for every method, and at every level of noise in units of its deviation: these are compared.
     return np.random.RandomState([setting.seed, round(1e6 * setting.prior), purpose])
 
 
-def _history(ranker: Ranker) -> Row:
+def _history_of_run(ranker: Ranker) -> Row:
     """How training went; the score of a noisy labeling probability was not trained."""
     best, risk = None, None
     if ranker.history_:
@@ -144,7 +144,7 @@ def _history(ranker: Ranker) -> Row:
     return {"best_epoch": best, "epochs": len(ranker.history_), "validation_risk": risk}
 
 
-def _weights(ranker: Ranker, train: Labeled) -> Row:
+def _weights_of_labeled(ranker: Ranker, train: Labeled) -> Row:
     """Weights of the labeled training instances, for the method of the paper."""
     if ranker.name != "conf-auc" or isinstance(ranker.labeling, NoisyLabeling):  # its noise is not kept
         return {}
@@ -154,12 +154,12 @@ def _weights(ranker: Ranker, train: Labeled) -> Row:
     return {"weights": [float(f"{each:.4g}") for each in np.sort(weight)]}
 
 
-def _versions() -> dict[str, str]:
+def _versions_of_libraries() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in ("unskew", "torch", "numpy")}}
 
 
 @lru_cache(maxsize=1)
-def _machine() -> dict[str, str | int]:
+def _about_machine() -> dict[str, str | int]:
     about = Path("/proc/cpuinfo")
     models = re.findall(r"model name\s*: (.*)", about.read_text()) if about.exists() else []
     processor = models[0] if models else platform.machine()
