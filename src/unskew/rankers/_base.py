@@ -51,7 +51,7 @@ from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
 from unskew.rankers._prior import cut, label_freq_of, share_of_positives
 from unskew.rankers._state import model_file_of
-from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling
+from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling, read_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -338,13 +338,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         )
 
     def _read_features(self, X: Any) -> Rows:
-        rows = as_rows(check_features(self, X, reset=False))
-        if rows.shape != tuple(self.input_shape_):
-            raise ValueError(
-                f"X must have rows of shape {tuple(self.input_shape_)}, as in training, but they have shape "
-                f"{rows.shape}."
-            )
-        return rows
+        return read_rows(self, X, self.input_shape_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
