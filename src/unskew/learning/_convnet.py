@@ -37,14 +37,8 @@ class ConvNet(nn.Sequential):
     """Two blocks of convolution, max-pooling and ReLU, and a perceptron; scores of shape (n,).
 
     Its layers are torch's own, and where autograd records or the device is not the CPU they also compute. Else the
-    matrix products do: here for scoring, and in `ConvNetPullback` for training.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Channels, height and width of the images; at least 16 x 16 pixels.
-    hidden : int
-        Nodes of each hidden layer of the perceptron.
+    matrix products do: here for scoring, and in `ConvNetPullback` for training. `shape` is (channels, height, width) of
+    the images, which have at least 16 x 16 pixels.
     """
 
     def __init__(self, shape: tuple[int, int, int], hidden: int) -> None:
@@ -70,7 +64,7 @@ class ConvNet(nn.Sequential):
         blocks = _Blocks(self, len(x))
         memory = blocks.new_memory()
         features = x.new_empty(len(x), self.head.n_inputs)
-        for part, out in zip(blocks.chunks(x), blocks.chunks(features), strict=True):
+        for part, out in zip(torch.split(x, blocks.chunk), torch.split(features, blocks.chunk), strict=True):
             blocks.forward(part, memory, out)
         return self.head.forward(features)
 
@@ -105,8 +99,10 @@ class ConvNetPullback:
     def scores(self, x: Tensor) -> Tensor:
         """Scores of shape (n,) for images of shape (n, channels, height, width)."""
         self.used = self.features[: len(x)]
-        self.blocks.take_weights()
-        for i, (part, out) in enumerate(zip(self.blocks.chunks(x), self.blocks.chunks(self.used), strict=True)):
+        for block in self.blocks.both:
+            block.take_weights()
+        parts, outs = (torch.split(each, self.blocks.chunk) for each in (x, self.used))
+        for i, (part, out) in enumerate(zip(parts, outs, strict=True)):
             if i == len(self.memory):
                 self.memory.append(self.blocks.new_memory())
             self.blocks.forward(part, self.memory[i], out)
@@ -116,10 +112,9 @@ class ConvNetPullback:
         """Gradients of all weights, from the derivative of the risk with respect to each score."""
         for_head = self.head.gradients(slope)
         slopes = torch.mm(self.head.at1, self.head.w1.t(), out=self.used)  # in place of the features
-        self.blocks.start_gradients()
-        for part, memory in zip(self.blocks.chunks(slopes), self.memory, strict=False):
+        for part, memory in zip(torch.split(slopes, self.blocks.chunk), self.memory, strict=False):
             self.blocks.backward(part, memory)
-        return self.blocks.gradients() + for_head
+        return [*(each for block in self.blocks.both for each in block.take_gradients()), *for_head]
 
 
 @dataclass(frozen=True)
@@ -136,15 +131,9 @@ class _Block:
     """Convolution, max-pooling and ReLU of one chunk of images.
 
     Tiles and strips are ordered by row of the grid, image, and column of the grid, so that the strips which are at one
-    place of their patch are rows one after another, for all tiles.
-
-    Parameters
-    ----------
-    layer : Conv2d
-    source : tensor of shape (strips of a patch, numbers of a strip, outputs of a tile)
-        Which of the layer's weights each entry of the matrices is; the count of the weights stands for zero.
-    grid : tuple of int
-        Rows of tiles, images, columns of tiles.
+    place of their patch are rows one after another, for all tiles. `source`, of shape (strips of a patch, numbers of a
+    strip, outputs of a tile), says which of the layer's weights each entry of the matrices is; the count of the weights
+    stands for zero. `grid` is (rows of tiles, images, columns of tiles).
     """
 
     def __init__(self, layer: nn.Conv2d, source: Tensor, grid: tuple[int, int, int]) -> None:
@@ -176,7 +165,7 @@ class _Block:
 
     def forward(self, kept: _Kept) -> None:
         """From the input to the output of a chunk."""
-        self._load(kept)
+        self.strips.view(kept.input.shape).copy_(kept.input)
         torch.mm(self.by_place[0], self.matrices[0], out=self.products)
         for strips, matrix in zip(self.by_place[1:], self.matrices[1:], strict=True):
             self.products.addmm_(strips, matrix)
@@ -194,7 +183,8 @@ class _Block:
         torch.sub(self.pooled, self.lower, out=self.upper)
         before_relu(self.larger, kept.rightwards, 0, grad_input=self.right)
         torch.sub(self.larger, self.right, out=self.left)
-        self._load(kept)  # again: the strips of all chunks together would not stay in the cache
+        # Again, as in the forward pass: the strips of all chunks together would not stay in the cache.
+        self.strips.view(kept.input.shape).copy_(kept.input)
         for strips, gradient in zip(self.by_place, self.for_matrices, strict=True):
             gradient.addmm_(strips.t(), self.products)
 
@@ -204,19 +194,14 @@ class _Block:
         for strips, matrix in zip(self.by_place, self.matrices, strict=True):
             strips.addmm_(self.products, matrix.t())
 
-    def start_gradients(self) -> None:
-        """Forget the gradients of the last batch."""
-        self.for_matrices.zero_()
-        self.for_biases.zero_()
-
-    def gradients(self) -> list[Tensor]:
-        """Gradients of the layer's weight and bias, over all chunks since the start."""
+    def take_gradients(self) -> tuple[Tensor, Tensor]:
+        """Gradients of the layer's weight and bias, over all chunks since the last call."""
         self.for_weights_and_zero.zero_().index_add_(0, self.source, self.for_matrices.view(-1))
         for_weight = self.for_weights_and_zero[:-1].view(self.weight.shape)
-        return [for_weight, self.for_biases.view(-1, len(self.bias)).sum(0)]
-
-    def _load(self, kept: _Kept) -> None:
-        self.strips.view(kept.input.shape).copy_(kept.input)
+        for_bias = self.for_biases.view(-1, len(self.bias)).sum(0)
+        self.for_matrices.zero_()
+        self.for_biases.zero_()
+        return for_weight, for_bias
 
 
 _Memory = tuple[Tensor, _Kept, _Kept]
@@ -235,6 +220,7 @@ class _Blocks:
         first, second = network.convolutions
         self.first = _Block(first, _first_source(first), (rows - 1, self.chunk, columns - 1))
         self.second = _Block(second, _second_source(second), (rows - 3, self.chunk, columns - 3))
+        self.both = self.first, self.second
         # Each pooled cell is in three strips: its slope is the sum of those that it has there.
         cells = self.first.pooled.view(*self.first.grid, -1)
         in_strips = self.second.strips.view(*self.second.strips.shape[:3], 3, -1)
@@ -249,15 +235,6 @@ class _Blocks:
         cells = first.output.view(*self.first.grid[:2], -1)
         size = self.first.pooled.shape[1]
         return images, first, self.second.new_memory(cells.unfold(2, 3 * size, size))
-
-    def take_weights(self) -> None:
-        """Take over the present weights of the network."""
-        self.first.take_weights()
-        self.second.take_weights()
-
-    def chunks(self, rows: Tensor) -> tuple[Tensor, ...]:
-        """Rows of each chunk."""
-        return torch.split(rows, self.chunk)
 
     def forward(self, x: Tensor, memory: _Memory, out: Tensor) -> None:
         """From images, at most a chunk, to `out` of shape (images, features)."""
@@ -282,15 +259,6 @@ class _Blocks:
         for cells, in_strips in self.overlaps:
             cells.add_(in_strips)
         self.first.backward(first)
-
-    def start_gradients(self) -> None:
-        """Forget the gradients of the last batch."""
-        self.first.start_gradients()
-        self.second.start_gradients()
-
-    def gradients(self) -> list[Tensor]:
-        """Gradients in the order of the network's parameters."""
-        return self.first.gradients() + self.second.gradients()
 
     def _by_image(self, output: Tensor) -> Tensor:
         """Outputs of the second block, viewed in torch's order."""

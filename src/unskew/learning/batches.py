@@ -70,7 +70,10 @@ class Batches:
 
     def _draw(self, generator: Generator) -> list[tuple[np.ndarray, BatchOf]]:
         """The steps of one epoch: numbers of rows, and what makes a batch of their scores."""
-        labeled, unlabeled = self._labeled_by_step(generator), self._unlabeled_by_step(generator)
+        labeled = self._labeled_by_step(generator)
+        order = self.X.shuffle(self.unlabeled_rows, generator).numpy()
+        # Inside a batch the order means nothing to a risk, and rows are fetched faster in the order in which they lie.
+        unlabeled = [np.sort(part) for part in np.array_split(order, self.n_steps)]
         columns = zip(
             _by_step(self.weight, labeled),
             _by_step(self.confidence, labeled),
@@ -81,12 +84,6 @@ class Batches:
             (np.concatenate((self.labeled_rows[some], self.unlabeled_rows[others])), partial(self._batch, *values))
             for some, others, values in zip(labeled, unlabeled, columns, strict=True)
         ]
-
-    def _unlabeled_by_step(self, generator: Generator) -> list[np.ndarray]:
-        """Which unlabeled instances each step gets: all of them once, in equal parts."""
-        order = self.X.shuffle(self.unlabeled_rows, generator).numpy()
-        # Inside a batch the order means nothing to a risk, and rows are fetched faster in the order in which they lie.
-        return [np.sort(part) for part in np.array_split(order, self.n_steps)]
 
     def _labeled_by_step(self, generator: Generator) -> list[np.ndarray]:
         """Which labeled instances each step gets, in as many shuffled passes as are needed."""

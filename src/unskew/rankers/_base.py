@@ -49,7 +49,7 @@ from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
-from unskew.rankers._prior import cut, label_freq_of, share_of_positives
+from unskew.rankers._prior import cut, share_of_positives
 from unskew.rankers._state import model_file_of
 from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling, read_rows
 
@@ -215,9 +215,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Learn the score function; sets `history_` and `best_epoch_`."""
 
-    @abstractmethod
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Scores of these rows, by the learned score function."""
+        return score_rows(self.network_, X, rows, self.device).double().numpy()
 
     def check_request(self, confidence: Any = None) -> None:
         """Refuse parameters, or a fit without what the method needs, before any data are looked at."""
@@ -308,7 +308,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
         if share.trusted:
             self.prior_ = share.prior
-            self.label_freq_ = label_freq_of(share.prior, parts[0].alpha, self.scenario)
+            # Two samples do not determine which share of the positives is labeled.
+            self.label_freq_ = parts[0].alpha / share.prior if self.scenario == "one-sample" else float("nan")
         return share.prior
 
     def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:
@@ -363,9 +364,6 @@ class RiskRanker(Ranker):
         """Minimize the risk; sets `network_`, `history_` and `best_epoch_`."""
         trained = trainer.minimize(self.risk, self.weigh(data), self.weigh(held_out), rng, self.name)
         self.network_, self.history_, self.best_epoch_ = trained.network, trained.history, trained.best_epoch
-
-    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return score_rows(self.network_, X, rows, self.device).double().numpy()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

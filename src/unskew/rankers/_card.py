@@ -3,6 +3,7 @@
 import inspect
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from unskew.rankers._base import Ranker
 
@@ -51,30 +52,27 @@ class MethodCard:
     reference: str
 
 
+_SECTIONS = {
+    "assumption_text": "Assumption",
+    "use_when": "Use it when",
+    "avoid_when": "Do not use it when",
+    "differences": "Differs from its authors",
+    "parameters": "Parameters",
+    "reference": "References",
+}
+
+
 def card_of(kind: type[Ranker]) -> MethodCard:
     """Card of a method's class."""
     # Its own docstring: that of the base says nothing of the method, and one that dataclass made up neither.
-    own = vars(kind).get("__doc__") or ""
-    text = "" if own.startswith(f"{kind.__name__}(") else inspect.cleandoc(own)
+    said = vars(kind).get("__doc__") or ""
+    text = "" if said.startswith(f"{kind.__name__}(") else inspect.cleandoc(said)
     summary, description, sections = _read_docstring(text)
     sections |= _read_leads(sections.get("Notes", ""))
-    return MethodCard(
-        name=kind.name,
-        table_name=kind.table_name,
-        class_name=kind.__name__,
-        summary=summary,
-        description=description,
-        assumption=kind.assumption,
-        assumption_text=sections.get("Assumption", ""),
-        use_when=sections.get("Use it when", ""),
-        avoid_when=sections.get("Do not use it when", ""),
-        differences=sections.get("Differs from its authors", ""),
-        parameters=sections.get("Parameters", ""),
-        needs=kind.needs,
-        uses_labeling=kind.uses_labeling,
-        scenarios=kind.scenarios,
-        reference=sections.get("References", ""),
-    )
+    own = ("name", "table_name", "assumption", "needs", "uses_labeling", "scenarios")
+    entries: dict[str, Any] = {name: getattr(kind, name) for name in own}
+    entries |= {name: sections.get(title, "") for name, title in _SECTIONS.items()}
+    return MethodCard(class_name=kind.__name__, summary=summary, description=description, **entries)
 
 
 def _read_docstring(text: str) -> tuple[str, str, dict[str, str]]:

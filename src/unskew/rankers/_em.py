@@ -20,7 +20,6 @@ from torch.nn.functional import softplus
 from unskew._support.parameters import Rule, whole_number
 from unskew._support.progress import progress_bar
 from unskew.data.records import Epoch, PUData, ScoredBatch
-from unskew.data.rows import Rows
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Adam, Trained, Trainer
 from unskew.rankers._base import Ranker
@@ -110,7 +109,7 @@ class EMRanker(Ranker):
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Alternate the two steps; sets both networks, `history_` and `best_epoch_`."""
-        one_round = replace(trainer, max_epochs=self.epochs_per_round, keep="last", patience=None, verbose=False)
+        one_round = replace(trainer, keep="last", patience=None, verbose=False)
         posterior, propensity = self._pretrained(data, held_out, trainer, rng), None
         inside, outside = (_logits(posterior.network, None, each, self.device) for each in (data, held_out))
         history: list[Epoch] = []
@@ -146,9 +145,6 @@ class EMRanker(Ranker):
         else:
             network = trainer.minimize(labeling_risk, data, held_out, rng, "labeling").network
         return Trained(network, [], 0, Adam(network, self.learning_rate))
-
-    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return score_rows(self.network_, X, rows, self.device).double().numpy()
 
 
 def _expect(data: PUData, logits: Logits) -> PUData:

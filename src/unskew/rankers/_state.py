@@ -33,41 +33,37 @@ if TYPE_CHECKING:
 def model_file_of(ranker: "Ranker") -> ModelFile:
     """Everything that a fitted ranker needs to score again, as data."""
     arrays: dict[str, np.ndarray] = {}
-    fitted = {name: value for name, value in vars(ranker).items() if name.endswith("_")}
-    for name, value in fitted.items():
+    numbers: dict[str, Any] = {}
+    for name, value in vars(ranker).items():
+        if not name.endswith("_") or name in _WRITTEN_APART:
+            continue
         if isinstance(value, nn.Module):
             arrays |= _network_arrays(name.removesuffix("_"), value)
+        elif isinstance(value, float | int | np.number):
+            numbers[name] = None if np.isnan(value) else np.asarray(value).item()  # JSON has no NaN
+        else:  # a method from outside could not score from such a file
+            raise ValueError(
+                f"a model file keeps numbers and networks, but {type(ranker).__name__}.{name} is a "
+                f"{type(value).__name__}. Make it one of these, or keep the model with joblib."
+            )
     header = {
         "library_version": __version__,
         "written_with": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
         "method": ranker.name,
         "parameters": _plain_parameters(ranker),
         "custom_network": callable(ranker.network),
-        "input_shape": list(ranker.input_shape_),
+        "input_shape": ranker.input_shape_,
         "n_features_in": getattr(ranker, "n_features_in_", None),  # images have none, as in scikit-learn
         "feature_names": [str(name) for name in getattr(ranker, "feature_names_in_", [])] or None,
         "training": ranker.training_summary_,
-        "history": [list(epoch) for epoch in ranker.history_],
-        "numbers": {
-            name: _number(value) for name, value in fitted.items() if isinstance(value, float | int | np.number)
-        },
-        "labeling": _labeling_header(ranker, arrays, needs_labeling="network_" not in fitted),
+        "history": ranker.history_,
+        "numbers": numbers,
+        "labeling": _labeling_header(ranker, arrays),
     }
-    _require_all_kept(ranker, fitted, header)
     return ModelFile(header, arrays)
 
 
 _WRITTEN_APART = {"labeling_", "classes_", "input_shape_", "feature_names_in_", "training_summary_", "history_"}
-
-
-def _require_all_kept(ranker: "Ranker", fitted: dict[str, Any], header: dict[str, Any]) -> None:
-    """Refuse to write a file from which a method from outside could not score."""
-    for name, value in fitted.items():
-        if not (isinstance(value, nn.Module) or name in header["numbers"] or name in _WRITTEN_APART):
-            raise ValueError(
-                f"a model file keeps numbers and networks, but {type(ranker).__name__}.{name} is a "
-                f"{type(value).__name__}. Make it one of these, or keep the model with joblib."
-            )
 
 
 @dataclass(frozen=True)
@@ -213,11 +209,6 @@ def _require_working(ranker: "Ranker") -> None:
         raise ValueError(f"all of this must be finite: {found}")
 
 
-def _folds(labeling: Any) -> tuple[Any, ...]:
-    """The labeling models of all folds, or the one that there is."""
-    return labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
-
-
 def _device_here(device: Any) -> str:
     """The device that a model was fitted on or, where torch does not have it, the processor."""
     try:
@@ -254,8 +245,9 @@ def _ranker_from(
     ranker.classes_ = np.array([0, 1])
     ranker.training_summary_ = dict(vars(header.training))
     ranker.history_ = list(header.history)
-    own, of_labeling = _network_names(arrays)
-    for name in own:
+    names = {name.partition(".")[0] for name in arrays}
+    of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
+    for name in names - of_labeling:
         if hasattr(ranker, f"{name}_"):
             raise ValueError(f"arrays must be those of networks, but some are called {name!r}")
         setattr(ranker, f"{name}_", _network_from(arrays, name, ranker.network, ranker.input_shape_, ranker.device))
@@ -271,9 +263,7 @@ def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
     """Parameters that JSON can hold; objects (a callable, a generator, a classifier) are left to their defaults."""
     plain = {}
     for name, value in ranker.get_params(deep=False).items():
-        if isinstance(value, np.ndarray | np.generic):
-            value = value.tolist()
-        elif isinstance(value, tuple | list):
+        if isinstance(value, np.ndarray | np.generic | tuple | list):
             value = np.asarray(value).tolist()
         try:
             json.dumps(value, allow_nan=False)
@@ -283,23 +273,11 @@ def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
     return plain
 
 
-def _number(value: "float | np.number[Any]") -> Any:
-    """JSON has no NaN; a frequency that is not known is null."""
-    return None if np.isnan(value) else value.item() if isinstance(value, np.number) else value
-
-
 def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
     return {
         f"{prefix}.{name}": np.asarray(value.detach().cpu().numpy(), order="C")  # numbers stay numbers, of no dimension
         for name, value in network.state_dict().items()
     }
-
-
-def _network_names(arrays: dict[str, np.ndarray]) -> tuple[set[str], set[str]]:
-    """Names of the ranker's own networks, and of those of its labeling model, which are numbered."""
-    names = {name.partition(".")[0] for name in arrays}
-    of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
-    return names - of_labeling, of_labeling
 
 
 def _network_from(
@@ -335,16 +313,14 @@ def _require_fitting(network: nn.Module, state: dict[str, torch.Tensor], choice:
             raise ValueError(f"the weights of its network must be finite, but some of {name!r} are not")
 
 
-def _labeling_header(
-    ranker: "Ranker", arrays: dict[str, np.ndarray], needs_labeling: bool
-) -> list[dict[str, Any]] | None:
+def _labeling_header(ranker: "Ranker", arrays: dict[str, np.ndarray]) -> list[dict[str, Any]] | None:
     """Put the labeling networks' arrays with the others and describe them; None for what cannot be kept as data."""
     labeling = getattr(ranker, "labeling_", None)
     if labeling is None:
         return None
-    folds = _folds(labeling)
+    folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
     lost = _what_no_file_keeps(folds, ranker)
-    if lost and needs_labeling:
+    if lost and not hasattr(ranker, "network_"):
         raise ValueError(
             f"this model scores by its labeling model, {lost}. Fit it with labeling=None to save it, or keep it with "
             "joblib."
@@ -362,11 +338,11 @@ def _labeling_header(
     return [
         {
             "network": None if callable(fold.kind) else fold.kind,
-            "input_shape": list(fold.input_shape),
-            "history": [list(epoch) for epoch in fold.history],
+            "input_shape": fold.input_shape,
+            "history": fold.history,
             "best_epoch": fold.best_epoch,
             "alpha": fold.alpha,
-            "feature_names": None if fold.feature_names is None else list(map(str, fold.feature_names)),
+            "feature_names": fold.feature_names,
         }
         for fold in folds
     ]
