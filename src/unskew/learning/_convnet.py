@@ -19,8 +19,9 @@ Rows and columns of an image beyond a multiple of 4 are left out. The pooling of
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, repeat
 
 import torch
 from torch import Tensor, nn
@@ -62,10 +63,8 @@ class ConvNet(nn.Sequential):
             scores: Tensor = super().forward(x)  # type: ignore[no-untyped-call]
             return scores
         blocks = _Blocks(self, len(x))
-        memory = blocks.new_memory()
         features = x.new_empty(len(x), self.head.n_inputs)
-        for part, out in zip(torch.split(x, blocks.chunk), torch.split(features, blocks.chunk), strict=True):
-            blocks.forward(part, memory, out)
+        blocks.forward(x, features, repeat(blocks.new_memory()))
         return self.head.forward(features)
 
     @property
@@ -84,8 +83,7 @@ class ConvNet(nn.Sequential):
 class ConvNetPullback:
     """Scores of a network and, from the slopes of a risk at these scores, the gradients of its weights.
 
-    The same as autograd gives, in memory that is allocated once for `batch_size` rows at most. One pull-back serves one
-    training: `gradients` belongs to the last call of `scores`, and the next call overwrites both.
+    The same as autograd gives, in memory that is allocated once for `batch_size` rows at most.
     """
 
     uses_autograd = False
@@ -101,19 +99,16 @@ class ConvNetPullback:
         self.used = self.features[: len(x)]
         for block in self.blocks.both:
             block.take_weights()
-        parts, outs = (torch.split(each, self.blocks.chunk) for each in (x, self.used))
-        for i, (part, out) in enumerate(zip(parts, outs, strict=True)):
-            if i == len(self.memory):
-                self.memory.append(self.blocks.new_memory())
-            self.blocks.forward(part, self.memory[i], out)
+        while len(self.memory) * self.blocks.chunk < len(x):
+            self.memory.append(self.blocks.new_memory())
+        self.blocks.forward(x, self.used, self.memory)
         return self.head.scores(self.used)
 
     def gradients(self, slope: Tensor) -> list[Tensor]:
         """Gradients of all weights, from the derivative of the risk with respect to each score."""
         for_head = self.head.gradients(slope)
         slopes = torch.mm(self.head.at1, self.head.w1.t(), out=self.used)  # in place of the features
-        for part, memory in zip(torch.split(slopes, self.blocks.chunk), self.memory, strict=False):
-            self.blocks.backward(part, memory)
+        self.blocks.backward(slopes, self.memory)
         return [*(each for block in self.blocks.both for each in block.take_gradients()), *for_head]
 
 
@@ -236,29 +231,30 @@ class _Blocks:
         size = self.first.pooled.shape[1]
         return images, first, self.second.new_memory(cells.unfold(2, 3 * size, size))
 
-    def forward(self, x: Tensor, memory: _Memory, out: Tensor) -> None:
-        """From images, at most a chunk, to `out` of shape (images, features)."""
-        images, first, second = memory
+    def forward(self, images: Tensor, features: Tensor, memories: Iterable[_Memory]) -> None:
+        """From images to `features` of shape (images, features), each chunk in its memory."""
         _, height, width, _ = self.image_shape
-        # Where images are missing others from before are left: they are computed along and never looked at.
-        images[: len(x)].copy_(x[:, :, :height, :width].permute(0, 2, 3, 1))
-        self.first.forward(first)
-        self.second.forward(second)
-        outputs = self._by_image(second.output)[: len(x)]
-        out.view(outputs.shape).copy_(outputs)
+        parts, outs = torch.split(images, self.chunk), torch.split(features, self.chunk)
+        for x, out, (channels_last, first, second) in zip(parts, outs, memories, strict=False):
+            # Where images are missing others from before are left: they are computed along and never looked at.
+            channels_last[: len(x)].copy_(x[:, :, :height, :width].permute(0, 2, 3, 1))
+            self.first.forward(first)
+            self.second.forward(second)
+            outputs = self._by_image(second.output)[: len(x)]
+            out.view(outputs.shape).copy_(outputs)
 
-    def backward(self, slopes: Tensor, memory: _Memory) -> None:
+    def backward(self, slopes: Tensor, memories: Iterable[_Memory]) -> None:
         """Add to the gradients, from the slopes of the features, shape (images, features)."""
-        _, first, second = memory
         own = self._by_image(self.second.pooled)
-        own[: len(slopes)].copy_(slopes.view(len(slopes), *own.shape[1:]))
-        own[len(slopes) :].zero_()
-        self.second.backward(second)
-        self.second.slopes_of_strips()
-        self.first.pooled.zero_()
-        for cells, in_strips in self.overlaps:
-            cells.add_(in_strips)
-        self.first.backward(first)
+        for part, (_, first, second) in zip(torch.split(slopes, self.chunk), memories, strict=False):
+            own[: len(part)].copy_(part.view(len(part), *own.shape[1:]))
+            own[len(part) :].zero_()
+            self.second.backward(second)
+            self.second.slopes_of_strips()
+            self.first.pooled.zero_()
+            for cells, in_strips in self.overlaps:
+                cells.add_(in_strips)
+            self.first.backward(first)
 
     def _by_image(self, output: Tensor) -> Tensor:
         """Outputs of the second block, viewed in torch's order."""

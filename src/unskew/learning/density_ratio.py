@@ -4,7 +4,9 @@ There the share of labeled instances is the collector's choice and says nothing,
 but the ratio can: from the odds of a probabilistic classifier, or directly by least squares (uLSIF).
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -122,21 +124,13 @@ def _best_width_and_ridge(
     to_labeled: np.ndarray, to_unlabeled: np.ndarray, widths: np.ndarray, ridges: np.ndarray, folds: list[np.ndarray]
 ) -> tuple[float, float]:
     """Choose those of the lowest cross-validated error."""
-    errors = {}
-    for width in widths:
+    high_fold, low_fold = folds
+    errors: dict[tuple[float, float], float] = defaultdict(float)
+    for width in map(float, widths):
         high, low = _kernel(to_labeled, width), _kernel(to_unlabeled, width)
-        for ridge in ridges:
-            errors[float(width), float(ridge)] = _cross_validated_error(high, low, ridge, *folds)
+        for ridge, fold in product(map(float, ridges), range(int(high_fold.max()) + 1)):
+            coef = _coefficients(high[high_fold != fold], low[low_fold != fold], ridge)
+            below, above = low[low_fold == fold] @ coef, high[high_fold == fold] @ coef
+            # Squared error to the true ratio, up to a constant: half the mean square below minus the mean above.
+            errors[width, ridge] += float(np.mean(below**2) / 2 - np.mean(above))
     return min(errors, key=errors.__getitem__)
-
-
-def _cross_validated_error(
-    high: np.ndarray, low: np.ndarray, ridge: float, high_fold: np.ndarray, low_fold: np.ndarray
-) -> float:
-    """Squared error to the true ratio, up to a constant: half the mean square below minus the mean above."""
-    total = 0.0
-    for fold in range(int(high_fold.max()) + 1):
-        coef = _coefficients(high[high_fold != fold], low[low_fold != fold], ridge)
-        below, above = low[low_fold == fold] @ coef, high[high_fold == fold] @ coef
-        total += float(np.mean(below**2) / 2 - np.mean(above))
-    return total

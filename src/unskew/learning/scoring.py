@@ -39,18 +39,17 @@ def score_rows(network: nn.Module, X: Rows, rows: np.ndarray | None = None, devi
     X.walk()
     scoring = _Scoring(network, X, np.arange(len(X)) if rows is None else rows, device)
     n_threads = torch.get_num_threads()
+    n_workers = min(n_threads, scoring.n_blocks, len(scoring.rows) * math.prod(X.shape) // NUMBERS_PER_THREAD)
     if n_threads == 1 or torch.device(device).type != "cpu" or not _is_safe_in_threads(network):
         scoring.work()
-        return scoring.scores
-    n_workers = min(n_threads, scoring.n_blocks, len(scoring.rows) * math.prod(X.shape) // NUMBERS_PER_THREAD)
-    if n_workers > 1:
+    elif n_workers > 1:
         _work_in_threads(scoring, n_workers, n_threads)
-        return scoring.scores
-    _limit_this_thread(n_threads)
-    try:
-        scoring.work()
-    finally:
-        torch.set_num_threads(n_threads)
+    else:
+        _limit_this_thread(n_threads)
+        try:
+            scoring.work()
+        finally:
+            torch.set_num_threads(n_threads)
     return scoring.scores
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.errors import TrainingDiverged
 from unskew.learning._convnet import ConvNet, ConvNetPullback
 from unskew.learning._perceptron import Perceptron, PerceptronPullback
-from unskew.learning.batches import Batches, float_tensor
+from unskew.learning.batches import Batches, columns_of
 from unskew.learning.networks import NetworkChoice, build_network, own_randomness
 from unskew.learning.scoring import flat_scores, score_rows
 from unskew.objectives.pairs import SlopesOf
@@ -113,18 +113,6 @@ def new_generator(rng: np.random.RandomState) -> Generator:
     return Generator().manual_seed(int(rng.randint(2**31 - 1)))
 
 
-class Pullback(Protocol):
-    """A network as the training loop sees it: scores, and the way back from their slopes to the weights."""
-
-    uses_autograd: bool
-
-    def scores(self, x: Tensor) -> Tensor:
-        """Scores of a batch, shape (n,)."""
-
-    def gradients(self, slope: Tensor) -> list[Tensor]:
-        """Gradient of each trainable weight, from the derivative of the risk with respect to each of those scores."""
-
-
 class AutogradPullback:
     """The pull-back of any torch module."""
 
@@ -135,13 +123,20 @@ class AutogradPullback:
         self.parameters = _trainable(network)
 
     def scores(self, x: Tensor) -> Tensor:
-        """Scores of a batch; see `Pullback`."""
+        """Scores of a batch, shape (n,)."""
         self.score = flat_scores(self.network(x))
         return self.score.detach()
 
     def gradients(self, slope: Tensor) -> list[Tensor]:
-        """Gradient of each trainable weight; see `Pullback`."""
+        """Gradient of each trainable weight, from the derivative of the risk with respect to each of those scores."""
         return list(torch.autograd.grad(self.score, self.parameters, slope, materialize_grads=True))
+
+
+Pullback = PerceptronPullback | ConvNetPullback | AutogradPullback
+"""A network as the training loop sees it: `scores`, and the way back from their slopes to the weights, `gradients`.
+
+One pull-back serves one training: `gradients` belongs to the last call of `scores`, and the next call may overwrite
+both."""
 
 
 def new_pullback(network: nn.Module, batch_size: int) -> Pullback:
@@ -221,15 +216,8 @@ def _whole_risk(network: nn.Module, risk: Risk, data: PUData, device: str) -> fl
     rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
     with torch.inference_mode():
         score = score_rows(network, data.X, rows, device)
-        batch = ScoredBatch(
-            labeled=score[: data.n_labeled],
-            unlabeled=score[data.n_labeled :],
-            alpha=data.alpha,
-            weight=float_tensor(data.weight, "cpu"),
-            confidence=float_tensor(data.confidence, "cpu"),
-            unlabeled_weight=float_tensor(data.unlabeled_weight, "cpu"),
-        )
-        return float(risk(batch))
+        labeled, unlabeled = score[: data.n_labeled], score[data.n_labeled :]
+        return float(risk(ScoredBatch(labeled, unlabeled, data.alpha, *columns_of(data, "cpu"))))
 
 
 def _require_finite(row: Epoch, learning_rate: float) -> None:

@@ -90,8 +90,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     device : str, default="cpu"
         Where torch computes.
     random_state : int, RandomState or None, default=None
-        Seed of everything random. None draws it from numpy's global generator; else that one is left as it was, and
-        torch's always is.
+        Seed of everything random. None draws it from numpy's global generator, the only global one that is touched.
     verbose : bool, default=False
         Show a progress bar, on a terminal.
     """
@@ -162,9 +161,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         fitted._fit(X, y, confidence, validation)
         for name in [each for each in vars(self) if each.endswith("_")]:
             delattr(self, name)
-        for name, value in vars(fitted).items():
-            if name.endswith("_"):
-                setattr(self, name, value)
+        self.__dict__.update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -244,10 +241,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         # A generator for each stage: with a lent labeling model the score function is trained as without.
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         if self.uses_labeling or self.prior is None:
-            names, how = getattr(self, "feature_names_in_", None), (self.crossfit, self.scenario)
-            self.labeling_, train, held_out = fit_labeling(
-                self.labeling, train, held_out, trainer, for_labeling, *how, feature_names=names
-            )
+            names = getattr(self, "feature_names_in_", None)
+            request = self.labeling, train, held_out, trainer, for_labeling, self.crossfit, self.scenario
+            self.labeling_, train, held_out = fit_labeling(*request, feature_names=names)
         prior = self._find_prior([train] if in_training else [train, held_out])
         self.learn(train, held_out, trainer, for_score)
         self.classes_ = np.array([0, 1])

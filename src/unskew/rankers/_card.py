@@ -16,10 +16,8 @@ class MethodCard:
     ----------
     name, table_name, class_name : str
         On the command line, in the paper's tables, in Python.
-    summary : str
-        One line.
-    description : str
-        Problem and formula, in the notation of docstrings (reStructuredText).
+    summary, description : str
+        One line; problem and formula, in the notation of docstrings (reStructuredText).
     assumption : str
         On how labels were given, in a few words: SCAR (at random among the positives), SAR (depending on features).
     assumption_text, use_when, avoid_when, differences : str
@@ -84,10 +82,7 @@ def _read_docstring(text: str) -> tuple[str, str, dict[str, str]]:
 
 
 def _read_leads(notes: str) -> dict[str, str]:
-    """Parts of the notes by the words in bold that they begin with, such as ``**Assumption.**``.
-
-    Sections of their own would do as well, but scikit-learn warns of titles that numpydoc does not know whenever a
-    notebook shows an estimator.
-    """
+    """Parts of the notes by the words in bold that they begin with, such as ``**Assumption.**``."""
+    # Not sections: scikit-learn warns of titles that numpydoc does not know whenever a notebook shows an estimator.
     pieces = re.split(r"^\*\*([^*\n]+)\.\*\*\s+", notes, flags=re.MULTILINE)
     return {lead: body.strip() for lead, body in zip(pieces[1::2], pieces[2::2], strict=True)}

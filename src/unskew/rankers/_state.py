@@ -335,15 +335,9 @@ def _labeling_header(ranker: "Ranker", arrays: dict[str, np.ndarray]) -> list[di
         return None
     for number, fold in enumerate(folds):
         arrays |= _network_arrays(f"labeling{number}", fold.network)
+    kept = "input_shape", "history", "best_epoch", "alpha", "feature_names"
     return [
-        {
-            "network": None if callable(fold.kind) else fold.kind,
-            "input_shape": fold.input_shape,
-            "history": fold.history,
-            "best_epoch": fold.best_epoch,
-            "alpha": fold.alpha,
-            "feature_names": fold.feature_names,
-        }
+        {"network": None if callable(fold.kind) else fold.kind} | {name: getattr(fold, name) for name in kept}
         for fold in folds
     ]
 
@@ -360,12 +354,9 @@ def _what_no_file_keeps(folds: tuple[Any, ...], ranker: "Ranker") -> str:
 def _labeling_network(fold: _Fold, arrays: dict[str, np.ndarray], number: int, ranker: "Ranker") -> LabelingNetwork:
     kind = ranker.network if fold.network is None else fold.network
     shape = fold.input_shape or ranker.input_shape_
-    _require(
-        math.prod(shape) == math.prod(ranker.input_shape_) and min(shape) > 0,
-        "the shape of a row of the labeling model",
-        f"of the size of its ranker's, {ranker.input_shape_}",
-        shape,
-    )
+    fits = math.prod(shape) == math.prod(ranker.input_shape_) and min(shape) > 0
+    wanted = f"of the size of its ranker's, {ranker.input_shape_}"
+    _require(fits, "the shape of a row of the labeling model", wanted, shape)
     network = _network_from(arrays, f"labeling{number}", kind, shape, ranker.device)
     return LabelingNetwork(
         network, kind, shape, ranker.device, list(fold.history), fold.best_epoch, fold.alpha, fold.feature_names

@@ -259,10 +259,7 @@ def fit_labeling(
     keeps the names of the columns: it may choose columns by them, and it is not lent where they are others.
     """
     names = None if feature_names is None else tuple(feature_names)
-    _require_same_columns(labeling, names)
-    labeling = getattr(labeling, "labeling_", labeling)
-    if labeling is not None:
-        _require_labeling(labeling, data.X, scenario)
+    labeling = _checked(labeling, names, data.X, scenario)
 
     def fit(part: PUData, title: str) -> Any:
         """Train a network, or fit a copy of the estimator, on this part of the data."""
@@ -318,18 +315,17 @@ def _cross_fit(
     return kind(tuple(models)), inside
 
 
-def _require_same_columns(labeling: Any, names: tuple[str, ...] | None) -> None:
-    """Refuse a lent labeling model that was fitted on other columns, or on these in another order."""
+def _checked(labeling: Any, names: tuple[str, ...] | None, X: Rows, scenario: str) -> Any:
+    """Labeling model as it was passed, or as a ranker lends it, if it suits these columns and the scenario."""
     lent = getattr(labeling, "feature_names_in_", None)
     if lent is not None and names is not None and tuple(lent) != names:
         raise ValueError(
             f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(names)}. Give X the same "
             "columns in the same order."
         )
-
-
-def _require_labeling(labeling: Any, X: Rows, scenario: str) -> None:
-    """Refuse what cannot estimate what the scenario needs, or was fitted on rows of another size."""
+    labeling = getattr(labeling, "labeling_", labeling)
+    if labeling is None:
+        return None
     if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
         raise ValueError(
             f"a ranker that lends its labeling model must have one, but this {type(labeling).__name__} is not fitted "
@@ -344,6 +340,7 @@ def _require_labeling(labeling: Any, X: Rows, scenario: str) -> None:
         )
     if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
         as_model(labeling).prob_at(X)  # raises: it has none
+    return labeling
 
 
 def _is_fitted(labeling: Any) -> bool:

@@ -48,12 +48,17 @@ def draw_split(
     sizes = Sizes() if sizes is None else sizes
     trainer = Trainer(max_epochs=CONFIDENCE_EPOCHS) if trainer is None else trainer
     train, validation, test, confidence = _draw_parts(raw, prior, sizes, trainer, rng)
-    return Split(
-        train=_label(raw, train, confidence, label_freq, selection, rng),
-        validation=_label(raw, validation, confidence, label_freq, selection, rng),
-        test_X=raw.X[test],
-        test_y=raw.y[test],
-    )
+    parts = []
+    for part in (train, validation):
+        positive_rows = part[raw.y[part] == 1]
+        n_labeled = round(label_freq * len(positive_rows))
+        if selection == "favored":
+            chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
+        else:
+            chosen = select_confident(positive_rows, confidence[positive_rows], n_labeled, rng)
+        labeled = np.isin(part, chosen)
+        parts.append(Labeled(raw.X[part], labeled.astype(int), np.where(labeled, confidence[part], np.nan)))
+    return Split(parts[0], parts[1], raw.X[test], raw.y[test])
 
 
 def labeled_counts(sizes: Sizes, prior: float, label_freq: float) -> tuple[int, int]:
@@ -121,24 +126,6 @@ def _draw_parts(
     confidence = np.full(len(raw.y), np.nan)
     confidence[seen] = classifier_confidence(raw.X[other], raw.y[other], raw.X[seen], trainer, rng)
     return train, validation, test, confidence
-
-
-def _label(
-    raw: RawData,
-    part: np.ndarray,
-    confidence: np.ndarray,
-    label_freq: float,
-    selection: str,
-    rng: np.random.RandomState,
-) -> Labeled:
-    positive_rows = part[raw.y[part] == 1]
-    n_labeled = round(label_freq * len(positive_rows))
-    if selection == "favored":
-        chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
-    else:
-        chosen = select_confident(positive_rows, confidence[positive_rows], n_labeled, rng)
-    labeled = np.isin(part, chosen)
-    return Labeled(raw.X[part], labeled.astype(int), np.where(labeled, confidence[part], np.nan))
 
 
 def _disjoint_parts(
