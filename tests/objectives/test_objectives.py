@@ -81,7 +81,7 @@ def test_pconf_by_hand(name):
 
 def npu_parts(surrogate, scenario, mixing=MIXING):
     labeled, unlabeled, confidence = tensors(LABELED, UNLABELED, CONFIDENCE)
-    return npu_risk_parts(labeled, unlabeled, confidence, ALPHA, PRIOR, mixing, surrogate, scenario)
+    return npu_risk_parts(ScoredBatch(labeled, unlabeled, ALPHA), confidence, PRIOR, mixing, surrogate, scenario)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -191,7 +191,7 @@ OBJECTIVES = {
     },
     "pconf": lambda p, u: pconf_risk(p, *tensors(CONFIDENCE), sigmoid) + 0 * u.sum(),
     "npu": lambda p, u: absolute_correction(
-        *npu_risk_parts(p, u, *tensors(CONFIDENCE), ALPHA, PRIOR, MIXING, sigmoid, "one-sample")
+        *npu_risk_parts(ScoredBatch(p, u, ALPHA), *tensors(CONFIDENCE), PRIOR, MIXING, sigmoid, "one-sample")
     ),
     "posterior": scored(posterior_risk, unlabeled_weight=Q),
     "propensity": scored(propensity_risk, unlabeled_weight=Q),

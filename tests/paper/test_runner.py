@@ -167,7 +167,7 @@ def test_results_do_not_depend_on_the_number_of_jobs(undisturbed, tmp_path, own_
     """Nor on methods of one's own beside them, which each process imports."""
     plan, rows = undisturbed
     own = write_method(tmp_path / "mine.py", "-logit")
-    run_plan(plan.and_methods(["mine"]), tmp_path, jobs=2, imports=[own])
+    run_plan(replace(plan, methods=(*plan.methods, "mine")), tmp_path, jobs=2, imports=[own])
     found = Store(tmp_path, plan.name).finished()
     mine = {setting.seed: row["auc"] for setting, row in found.items() if setting.method == "mine"}
     others = [row for setting, row in found.items() if setting.method != "mine"]

@@ -276,7 +276,7 @@ def test_predict_proba_of_a_network_checks_columns_as_a_ranker_does(crossfit, to
         np.testing.assert_array_equal(labeling.predict_proba(toy_data.X), prob)
     labeling = unskew.make("ntc", crossfit=crossfit, **QUICK).fit(toy_data.X, toy_data.labeled).labeling_
     assert labeling.feature_names_in_ is None
-    with pytest.raises(ValueError, match=r"rows of shape \(2,\), .* was trained on, but they have shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"rows of shape \(2,\), as in training, but they have shape \(1,\)"):
         labeling.predict_proba(toy_data.X[:, :1])
     with pytest.raises(ValueError, match=r"rows of shape \(2,\), .* but they have shape \(1, 1, 2\)"):
         labeling.predict_proba(toy_data.X[:, None, None])

@@ -19,8 +19,9 @@ Rows and columns of an image beyond a multiple of 4 are left out. The pooling of
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, repeat
 
 import torch
 from torch import Tensor, nn
@@ -37,14 +38,8 @@ class ConvNet(nn.Sequential):
     """Two blocks of convolution, max-pooling and ReLU, and a perceptron; scores of shape (n,).
 
     Its layers are torch's own, and where autograd records or the device is not the CPU they also compute. Else the
-    matrix products do: here for scoring, and in `ConvNetPullback` for training.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Channels, height and width of the images; at least 16 x 16 pixels.
-    hidden : int
-        Nodes of each hidden layer of the perceptron.
+    matrix products do: here for scoring, and in `ConvNetPullback` for training. `shape` is (channels, height, width) of
+    the images, which have at least 16 x 16 pixels.
     """
 
     def __init__(self, shape: tuple[int, int, int], hidden: int) -> None:
@@ -68,10 +63,8 @@ class ConvNet(nn.Sequential):
             scores: Tensor = super().forward(x)  # type: ignore[no-untyped-call]
             return scores
         blocks = _Blocks(self, len(x))
-        memory = blocks.new_memory()
         features = x.new_empty(len(x), self.head.n_inputs)
-        for part, out in zip(blocks.chunks(x), blocks.chunks(features), strict=True):
-            blocks.forward(part, memory, out)
+        blocks.forward(x, features, repeat(blocks.new_memory()))
         return self.head.forward(features)
 
     @property
@@ -90,8 +83,7 @@ class ConvNet(nn.Sequential):
 class ConvNetPullback:
     """Scores of a network and, from the slopes of a risk at these scores, the gradients of its weights.
 
-    The same as autograd gives, in memory that is allocated once for `batch_size` rows at most. One pull-back serves one
-    training: `gradients` belongs to the last call of `scores`, and the next call overwrites both.
+    The same as autograd gives, in memory that is allocated once for `batch_size` rows at most.
     """
 
     uses_autograd = False
@@ -105,21 +97,19 @@ class ConvNetPullback:
     def scores(self, x: Tensor) -> Tensor:
         """Scores of shape (n,) for images of shape (n, channels, height, width)."""
         self.used = self.features[: len(x)]
-        self.blocks.take_weights()
-        for i, (part, out) in enumerate(zip(self.blocks.chunks(x), self.blocks.chunks(self.used), strict=True)):
-            if i == len(self.memory):
-                self.memory.append(self.blocks.new_memory())
-            self.blocks.forward(part, self.memory[i], out)
+        for block in self.blocks.both:
+            block.take_weights()
+        while len(self.memory) * self.blocks.chunk < len(x):
+            self.memory.append(self.blocks.new_memory())
+        self.blocks.forward(x, self.used, self.memory)
         return self.head.scores(self.used)
 
     def gradients(self, slope: Tensor) -> list[Tensor]:
         """Gradients of all weights, from the derivative of the risk with respect to each score."""
         for_head = self.head.gradients(slope)
         slopes = torch.mm(self.head.at1, self.head.w1.t(), out=self.used)  # in place of the features
-        self.blocks.start_gradients()
-        for part, memory in zip(self.blocks.chunks(slopes), self.memory, strict=False):
-            self.blocks.backward(part, memory)
-        return self.blocks.gradients() + for_head
+        self.blocks.backward(slopes, self.memory)
+        return [*(each for block in self.blocks.both for each in block.take_gradients()), *for_head]
 
 
 @dataclass(frozen=True)
@@ -136,15 +126,9 @@ class _Block:
     """Convolution, max-pooling and ReLU of one chunk of images.
 
     Tiles and strips are ordered by row of the grid, image, and column of the grid, so that the strips which are at one
-    place of their patch are rows one after another, for all tiles.
-
-    Parameters
-    ----------
-    layer : Conv2d
-    source : tensor of shape (strips of a patch, numbers of a strip, outputs of a tile)
-        Which of the layer's weights each entry of the matrices is; the count of the weights stands for zero.
-    grid : tuple of int
-        Rows of tiles, images, columns of tiles.
+    place of their patch are rows one after another, for all tiles. `source`, of shape (strips of a patch, numbers of a
+    strip, outputs of a tile), says which of the layer's weights each entry of the matrices is; the count of the weights
+    stands for zero. `grid` is (rows of tiles, images, columns of tiles).
     """
 
     def __init__(self, layer: nn.Conv2d, source: Tensor, grid: tuple[int, int, int]) -> None:
@@ -176,7 +160,7 @@ class _Block:
 
     def forward(self, kept: _Kept) -> None:
         """From the input to the output of a chunk."""
-        self._load(kept)
+        self.strips.view(kept.input.shape).copy_(kept.input)
         torch.mm(self.by_place[0], self.matrices[0], out=self.products)
         for strips, matrix in zip(self.by_place[1:], self.matrices[1:], strict=True):
             self.products.addmm_(strips, matrix)
@@ -194,7 +178,8 @@ class _Block:
         torch.sub(self.pooled, self.lower, out=self.upper)
         before_relu(self.larger, kept.rightwards, 0, grad_input=self.right)
         torch.sub(self.larger, self.right, out=self.left)
-        self._load(kept)  # again: the strips of all chunks together would not stay in the cache
+        # Again, as in the forward pass: the strips of all chunks together would not stay in the cache.
+        self.strips.view(kept.input.shape).copy_(kept.input)
         for strips, gradient in zip(self.by_place, self.for_matrices, strict=True):
             gradient.addmm_(strips.t(), self.products)
 
@@ -204,19 +189,14 @@ class _Block:
         for strips, matrix in zip(self.by_place, self.matrices, strict=True):
             strips.addmm_(self.products, matrix.t())
 
-    def start_gradients(self) -> None:
-        """Forget the gradients of the last batch."""
-        self.for_matrices.zero_()
-        self.for_biases.zero_()
-
-    def gradients(self) -> list[Tensor]:
-        """Gradients of the layer's weight and bias, over all chunks since the start."""
+    def take_gradients(self) -> tuple[Tensor, Tensor]:
+        """Gradients of the layer's weight and bias, over all chunks since the last call."""
         self.for_weights_and_zero.zero_().index_add_(0, self.source, self.for_matrices.view(-1))
         for_weight = self.for_weights_and_zero[:-1].view(self.weight.shape)
-        return [for_weight, self.for_biases.view(-1, len(self.bias)).sum(0)]
-
-    def _load(self, kept: _Kept) -> None:
-        self.strips.view(kept.input.shape).copy_(kept.input)
+        for_bias = self.for_biases.view(-1, len(self.bias)).sum(0)
+        self.for_matrices.zero_()
+        self.for_biases.zero_()
+        return for_weight, for_bias
 
 
 _Memory = tuple[Tensor, _Kept, _Kept]
@@ -235,6 +215,7 @@ class _Blocks:
         first, second = network.convolutions
         self.first = _Block(first, _first_source(first), (rows - 1, self.chunk, columns - 1))
         self.second = _Block(second, _second_source(second), (rows - 3, self.chunk, columns - 3))
+        self.both = self.first, self.second
         # Each pooled cell is in three strips: its slope is the sum of those that it has there.
         cells = self.first.pooled.view(*self.first.grid, -1)
         in_strips = self.second.strips.view(*self.second.strips.shape[:3], 3, -1)
@@ -250,47 +231,30 @@ class _Blocks:
         size = self.first.pooled.shape[1]
         return images, first, self.second.new_memory(cells.unfold(2, 3 * size, size))
 
-    def take_weights(self) -> None:
-        """Take over the present weights of the network."""
-        self.first.take_weights()
-        self.second.take_weights()
-
-    def chunks(self, rows: Tensor) -> tuple[Tensor, ...]:
-        """Rows of each chunk."""
-        return torch.split(rows, self.chunk)
-
-    def forward(self, x: Tensor, memory: _Memory, out: Tensor) -> None:
-        """From images, at most a chunk, to `out` of shape (images, features)."""
-        images, first, second = memory
+    def forward(self, images: Tensor, features: Tensor, memories: Iterable[_Memory]) -> None:
+        """From images to `features` of shape (images, features), each chunk in its memory."""
         _, height, width, _ = self.image_shape
-        # Where images are missing others from before are left: they are computed along and never looked at.
-        images[: len(x)].copy_(x[:, :, :height, :width].permute(0, 2, 3, 1))
-        self.first.forward(first)
-        self.second.forward(second)
-        outputs = self._by_image(second.output)[: len(x)]
-        out.view(outputs.shape).copy_(outputs)
+        parts, outs = torch.split(images, self.chunk), torch.split(features, self.chunk)
+        for x, out, (channels_last, first, second) in zip(parts, outs, memories, strict=False):
+            # Where images are missing others from before are left: they are computed along and never looked at.
+            channels_last[: len(x)].copy_(x[:, :, :height, :width].permute(0, 2, 3, 1))
+            self.first.forward(first)
+            self.second.forward(second)
+            outputs = self._by_image(second.output)[: len(x)]
+            out.view(outputs.shape).copy_(outputs)
 
-    def backward(self, slopes: Tensor, memory: _Memory) -> None:
+    def backward(self, slopes: Tensor, memories: Iterable[_Memory]) -> None:
         """Add to the gradients, from the slopes of the features, shape (images, features)."""
-        _, first, second = memory
         own = self._by_image(self.second.pooled)
-        own[: len(slopes)].copy_(slopes.view(len(slopes), *own.shape[1:]))
-        own[len(slopes) :].zero_()
-        self.second.backward(second)
-        self.second.slopes_of_strips()
-        self.first.pooled.zero_()
-        for cells, in_strips in self.overlaps:
-            cells.add_(in_strips)
-        self.first.backward(first)
-
-    def start_gradients(self) -> None:
-        """Forget the gradients of the last batch."""
-        self.first.start_gradients()
-        self.second.start_gradients()
-
-    def gradients(self) -> list[Tensor]:
-        """Gradients in the order of the network's parameters."""
-        return self.first.gradients() + self.second.gradients()
+        for part, (_, first, second) in zip(torch.split(slopes, self.chunk), memories, strict=False):
+            own[: len(part)].copy_(part.view(len(part), *own.shape[1:]))
+            own[len(part) :].zero_()
+            self.second.backward(second)
+            self.second.slopes_of_strips()
+            self.first.pooled.zero_()
+            for cells, in_strips in self.overlaps:
+                cells.add_(in_strips)
+            self.first.backward(first)
 
     def _by_image(self, output: Tensor) -> Tensor:
         """Outputs of the second block, viewed in torch's order."""
@@ -306,18 +270,18 @@ def undrawn(kind: type[nn.Module], *sizes: int, **options: int) -> nn.Module:
 def _first_source(layer: nn.Conv2d) -> Tensor:
     """Source of the first block: strips of two cells of 4 x 4 pixels, with their lines one after another."""
     # Channel, strip, line, x; y and x in two parts, that of the pooled pixel and that in the pooling window; filter.
-    source = _source(layer, 4).view(-1, 2, 4, 8, 2, 2, 2, 2, FILTERS[0])
+    source = _weight_behind_tile(layer, 4).view(-1, 2, 4, 8, 2, 2, 2, 2, FILTERS[0])
     return source.permute(1, 2, 3, 0, 7, 5, 4, 6, 8).flatten(4).flatten(1, 3)
 
 
 def _second_source(layer: nn.Conv2d) -> Tensor:
     """Source of the second block: strips of three cells of 2 x 2 pixels, one cell after another."""
     # Channel, strip, y in it, cell, x in it; y and x in the pooling window; filter.
-    source = _source(layer, 2).view(-1, 3, 2, 3, 2, 2, 2, FILTERS[1])
+    source = _weight_behind_tile(layer, 2).view(-1, 3, 2, 3, 2, 2, 2, FILTERS[1])
     return source.permute(1, 3, 2, 4, 0, 6, 5, 7).flatten(5).flatten(1, 4)
 
 
-def _source(layer: nn.Conv2d, tile: int) -> Tensor:
+def _weight_behind_tile(layer: nn.Conv2d, tile: int) -> Tensor:
     """Which weight leads from (channel, y, x) in a patch to (y, x, filter) in its tile; for none, their count."""
     weight = layer.weight
     n_filters, channels, size, _ = weight.shape

@@ -31,12 +31,9 @@ before_relu: Any = getattr(getattr(torch.ops.aten, "threshold_backward", None), 
 class Perceptron(nn.Module):
     """Two hidden layers with ReLU, of `hidden` nodes each, and one output, of shape (n,).
 
-    Attributes
-    ----------
-    weights : Parameter of shape (n_inputs + 1 + width + 1, width)
-        Rows of W_1, b_1, W_2 (b_2 is its row number `hidden`) and w_3 (b_3 is its entry number `hidden`). `layers`
-        shows them one by one. All else in the columns beyond `hidden` is fixed: two ones make the nodes that are always
-        1, and the rest is zero.
+    `weights`, of shape (n_inputs + 1 + width + 1, width), has the rows of W_1, b_1, W_2 (b_2 is its row number
+    `hidden`) and w_3 (b_3 is its entry number `hidden`). `layers` shows them one by one. All else in the columns beyond
+    `hidden` is fixed: two ones make the nodes that are always 1, and the rest is zero.
     """
 
     def __init__(self, n_inputs: int, hidden: int) -> None:
@@ -89,9 +86,7 @@ class Perceptron(nn.Module):
 class PerceptronPullback:
     """Scores of a perceptron and, from the slopes of a risk at these scores, the gradient of its weights.
 
-    The same as autograd gives, in fewer and larger operations, and in memory that is allocated once for `batch_size`
-    rows at most. One pull-back serves one training: `gradients` belongs to the last call of `scores`, and the next call
-    overwrites both.
+    The same as autograd gives, in fewer and larger operations, and in memory allocated once for `batch_size` rows.
     """
 
     uses_autograd = False

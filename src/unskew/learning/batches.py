@@ -46,9 +46,7 @@ class Batches:
         self.n_labeled, n_unlabeled = batch_sizes(data, batch_size)
         self.n_steps = math.ceil(data.n_unlabeled / n_unlabeled)
         self.labeled_rows, self.unlabeled_rows = data.labeled_rows, data.unlabeled_rows
-        self.weight = float_tensor(data.weight, device)
-        self.confidence = float_tensor(data.confidence, device)
-        self.unlabeled_weight = float_tensor(data.unlabeled_weight, device)
+        self.columns = columns_of(data, device)
         # One buffer for all batches: nothing that grows with the batch is allocated per step for the features. Equal
         # parts differ by one at most, so that two views of it do for all batches.
         full = self.n_labeled + math.ceil(data.n_unlabeled / self.n_steps)
@@ -70,31 +68,22 @@ class Batches:
 
     def _draw(self, generator: Generator) -> list[tuple[np.ndarray, BatchOf]]:
         """The steps of one epoch: numbers of rows, and what makes a batch of their scores."""
-        labeled, unlabeled = self._labeled_by_step(generator), self._unlabeled_by_step(generator)
-        columns = zip(
-            _by_step(self.weight, labeled),
-            _by_step(self.confidence, labeled),
-            _by_step(self.unlabeled_weight, unlabeled),
-            strict=True,
-        )
+        labeled = self._labeled_by_step(generator)
+        order = self.X.shuffle(self.unlabeled_rows, generator).numpy()
+        # Inside a batch the order means nothing to a risk, and rows are fetched faster in the order in which they lie.
+        unlabeled = [np.sort(part) for part in np.array_split(order, self.n_steps)]
+        columns = zip(*map(_by_step, self.columns, (labeled, labeled, unlabeled)), strict=True)
         return [
             (np.concatenate((self.labeled_rows[some], self.unlabeled_rows[others])), partial(self._batch, *values))
             for some, others, values in zip(labeled, unlabeled, columns, strict=True)
         ]
 
-    def _unlabeled_by_step(self, generator: Generator) -> list[np.ndarray]:
-        """Which unlabeled instances each step gets: all of them once, in equal parts."""
-        order = self.X.shuffle(self.unlabeled_rows, generator).numpy()
-        # Inside a batch the order means nothing to a risk, and rows are fetched faster in the order in which they lie.
-        return [np.sort(part) for part in np.array_split(order, self.n_steps)]
-
     def _labeled_by_step(self, generator: Generator) -> list[np.ndarray]:
         """Which labeled instances each step gets, in as many shuffled passes as are needed."""
         steps_per_pass = len(self.labeled_rows) // self.n_labeled
-        n_passes = math.ceil(self.n_steps / steps_per_pass)
         passes = [
             torch.randperm(len(self.labeled_rows), generator=generator)[: steps_per_pass * self.n_labeled]
-            for _ in range(n_passes)
+            for _ in range(math.ceil(self.n_steps / steps_per_pass))
         ]
         return np.split(torch.cat(passes)[: self.n_steps * self.n_labeled].numpy(), self.n_steps)
 
@@ -112,6 +101,7 @@ def _by_step(values: Tensor | None, steps: list[np.ndarray]) -> Sequence[Tensor 
     return torch.split(values[torch.from_numpy(np.concatenate(steps))], [len(each) for each in steps])
 
 
-def float_tensor(values: np.ndarray | None, device: str) -> Tensor | None:
-    """Values of instances as a tensor, where there are any."""
-    return None if values is None else torch.from_numpy(values.astype(np.float32)).to(device)
+def columns_of(data: PUData, device: str) -> list[Tensor | None]:
+    """Weight and confidence of the labeled instances, weight of the unlabeled ones; None for what there is not."""
+    columns = data.weight, data.confidence, data.unlabeled_weight
+    return [None if each is None else torch.from_numpy(each.astype(np.float32)).to(device) for each in columns]

@@ -4,7 +4,9 @@ There the share of labeled instances is the collector's choice and says nothing,
 but the ratio can: from the odds of a probabilistic classifier, or directly by least squares (uLSIF).
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -96,7 +98,7 @@ class ULSIF(BaseEstimator):
         n_folds = min(self.n_folds, len(labeled), len(unlabeled))
         folds = [rng.permutation(np.arange(len(part)) % n_folds) for part in (labeled, unlabeled)]
         width, ridge = _best_width_and_ridge(to_labeled, to_unlabeled, unit * widths, ridges, folds)
-        coef = _coefficients(_kernel(to_labeled, width), _kernel(to_unlabeled, width), ridge)
+        coef = _coefficients(_gaussian_kernel(to_labeled, width), _gaussian_kernel(to_unlabeled, width), ridge)
         validate_data(self, X, skip_check_array=True)  # number and names of the columns
         self.centers_, self.coef_, self.width_, self.ridge_ = centers, coef, width, ridge
         return self
@@ -105,10 +107,10 @@ class ULSIF(BaseEstimator):
         """Estimated ratio at each row, never negative."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(_kernel(cdist(X, self.centers_), self.width_) @ self.coef_)
+        return np.asarray(_gaussian_kernel(cdist(X, self.centers_), self.width_) @ self.coef_)
 
 
-def _kernel(distance: np.ndarray, width: float) -> np.ndarray:
+def _gaussian_kernel(distance: np.ndarray, width: float) -> np.ndarray:
     return np.asarray(np.exp(-(distance**2) / (2 * width**2)))
 
 
@@ -122,21 +124,13 @@ def _best_width_and_ridge(
     to_labeled: np.ndarray, to_unlabeled: np.ndarray, widths: np.ndarray, ridges: np.ndarray, folds: list[np.ndarray]
 ) -> tuple[float, float]:
     """Choose those of the lowest cross-validated error."""
-    errors = {}
-    for width in widths:
-        high, low = _kernel(to_labeled, width), _kernel(to_unlabeled, width)
-        for ridge in ridges:
-            errors[float(width), float(ridge)] = _cross_validated_error(high, low, ridge, *folds)
+    high_fold, low_fold = folds
+    errors: dict[tuple[float, float], float] = defaultdict(float)
+    for width in map(float, widths):
+        high, low = _gaussian_kernel(to_labeled, width), _gaussian_kernel(to_unlabeled, width)
+        for ridge, fold in product(map(float, ridges), range(int(high_fold.max()) + 1)):
+            coef = _coefficients(high[high_fold != fold], low[low_fold != fold], ridge)
+            below, above = low[low_fold == fold] @ coef, high[high_fold == fold] @ coef
+            # Squared error to the true ratio, up to a constant: half the mean square below minus the mean above.
+            errors[width, ridge] += float(np.mean(below**2) / 2 - np.mean(above))
     return min(errors, key=errors.__getitem__)
-
-
-def _cross_validated_error(
-    high: np.ndarray, low: np.ndarray, ridge: float, high_fold: np.ndarray, low_fold: np.ndarray
-) -> float:
-    """Squared error to the true ratio, up to a constant: half the mean square below minus the mean above."""
-    total = 0.0
-    for fold in range(int(high_fold.max()) + 1):
-        coef = _coefficients(high[high_fold != fold], low[low_fold != fold], ridge)
-        below, above = low[low_fold == fold] @ coef, high[high_fold == fold] @ coef
-        total += float(np.mean(below**2) / 2 - np.mean(above))
-    return total

@@ -62,14 +62,9 @@ class KernelFeatures(nn.Module):
 def build_network(network: NetworkChoice, sample: Tensor, generator: Generator) -> nn.Module:
     """Build the network and draw its initial weights.
 
-    Parameters
-    ----------
-    network : "linear", "kernel", "mlp", "cnn" or callable
-        A callable is given the shape of one row and returns a module that maps (n, *shape) to (n,) or (n, 1).
-    sample : tensor of shape (n, *shape)
-        Some rows: their shape is the network's input, and the kernel takes its width from their distances.
-    generator : torch.Generator
-        Source of the initial weights, except for a callable: that draws its own (see `own_randomness`).
+    A callable is given the shape of one row and returns a module that maps (n, *shape) to (n,) or (n, 1); it draws its
+    own weights (see `own_randomness`). `sample` holds some rows, of shape (n, *shape): the kernel takes its width from
+    their distances.
     """
     shape = tuple(sample.shape[1:])
     if callable(network):
@@ -81,7 +76,9 @@ def build_network(network: NetworkChoice, sample: Tensor, generator: Generator) 
         elif isinstance(layer, Perceptron):
             layer.draw(generator)
         elif isinstance(layer, nn.Linear | nn.Conv2d):
-            _draw_weights(layer, generator)
+            bound = 1 / math.sqrt(layer.weight[0].numel())
+            for each in layer.parameters():
+                nn.init.uniform_(each, -bound, bound, generator)
     return module
 
 
@@ -123,28 +120,12 @@ def _users_module(network: Callable[..., nn.Module], shape: tuple[int, ...]) -> 
     return copy.deepcopy(module)  # a callable may return the same module every time
 
 
-def _draw_weights(layer: nn.Linear | nn.Conv2d, generator: Generator) -> None:
-    bound = 1 / math.sqrt(layer.weight[0].numel())
-    with torch.no_grad():
-        layer.weight.uniform_(-bound, bound, generator=generator)
-        if layer.bias is not None:
-            layer.bias.uniform_(-bound, bound, generator=generator)
-
-
-def _linear(shape: tuple[int, ...]) -> nn.Module:
-    return nn.Sequential(nn.Flatten(), undrawn(nn.Linear, math.prod(shape), 1))
-
-
-def _kernel(shape: tuple[int, ...]) -> nn.Module:
-    return nn.Sequential(nn.Flatten(), KernelFeatures(math.prod(shape)), undrawn(nn.Linear, FOURIER_FEATURES, 1))
-
-
-def _mlp(shape: tuple[int, ...]) -> nn.Module:
+def _mlp_network(shape: tuple[int, ...]) -> nn.Module:
     perceptron = Perceptron(math.prod(shape), HIDDEN)
     return perceptron if len(shape) == 1 else nn.Sequential(nn.Flatten(), perceptron)
 
 
-def _cnn(shape: tuple[int, ...]) -> nn.Module:
+def _cnn_network(shape: tuple[int, ...]) -> nn.Module:
     if len(shape) != 3 or min(shape[1:]) < 16:
         raise ValueError(
             "network='cnn' needs images of shape (n, channels, height, width) of 16 x 16 pixels or more, but one "
@@ -154,8 +135,10 @@ def _cnn(shape: tuple[int, ...]) -> nn.Module:
 
 
 NETWORKS: dict[str, Callable[[tuple[int, ...]], nn.Module]] = {
-    "linear": _linear,
-    "kernel": _kernel,
-    "mlp": _mlp,
-    "cnn": _cnn,
+    "linear": lambda shape: nn.Sequential(nn.Flatten(), undrawn(nn.Linear, math.prod(shape), 1)),
+    "kernel": lambda shape: nn.Sequential(
+        nn.Flatten(), KernelFeatures(math.prod(shape)), undrawn(nn.Linear, FOURIER_FEATURES, 1)
+    ),
+    "mlp": _mlp_network,
+    "cnn": _cnn_network,
 }

@@ -1,9 +1,7 @@
 """Scores of many rows: in blocks of one size, on all cores."""
 
 import math
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from threading import Lock, Thread, active_count
 
 import numpy as np
@@ -41,15 +39,17 @@ def score_rows(network: nn.Module, X: Rows, rows: np.ndarray | None = None, devi
     X.walk()
     scoring = _Scoring(network, X, np.arange(len(X)) if rows is None else rows, device)
     n_threads = torch.get_num_threads()
+    n_workers = min(n_threads, scoring.n_blocks, len(scoring.rows) * math.prod(X.shape) // NUMBERS_PER_THREAD)
     if n_threads == 1 or torch.device(device).type != "cpu" or not _is_safe_in_threads(network):
         scoring.work()
-        return scoring.scores
-    n_workers = min(n_threads, scoring.n_blocks, len(scoring.rows) * math.prod(X.shape) // NUMBERS_PER_THREAD)
-    if n_workers > 1:
+    elif n_workers > 1:
         _work_in_threads(scoring, n_workers, n_threads)
     else:
-        with _one_thread_per_operation(n_threads):
+        _limit_this_thread(n_threads)
+        try:
             scoring.work()
+        finally:
+            torch.set_num_threads(n_threads)
     return scoring.scores
 
 
@@ -129,15 +129,6 @@ def _work_in_threads(scoring: _Scoring, n_workers: int, n_threads: int) -> None:
                 each.result()
         finally:
             scoring.stop()  # so that after an interrupt the pool waits for the blocks at hand, and no others
-
-
-@contextmanager
-def _one_thread_per_operation(n_threads: int) -> Iterator[None]:
-    _limit_this_thread(n_threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(n_threads)
 
 
 def _limit_this_thread(n_threads: int) -> None:

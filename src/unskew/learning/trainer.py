@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.errors import TrainingDiverged
 from unskew.learning._convnet import ConvNet, ConvNetPullback
 from unskew.learning._perceptron import Perceptron, PerceptronPullback
-from unskew.learning.batches import Batches, float_tensor
+from unskew.learning.batches import Batches, columns_of
 from unskew.learning.networks import NetworkChoice, build_network, own_randomness
 from unskew.learning.scoring import flat_scores, score_rows
 from unskew.objectives.pairs import SlopesOf
@@ -38,22 +38,14 @@ class Trained:
 
 @dataclass(frozen=True)
 class Trainer:
-    """How a network is trained, whatever its risk.
+    """How a network is trained, whatever its risk: by Adam, as in App. E.3.
 
     Attributes
     ----------
-    network : str or callable
-        See `unskew.learning.networks.build_network`.
-    max_epochs, batch_size, learning_rate
-        As in App. E.3; the optimizer is Adam.
-    patience : int or None
-        Stop after so many epochs without a lower validation risk; None runs all epochs, as the paper's numbers need.
+    network, max_epochs, batch_size, learning_rate, patience, device, verbose
+        Parameters of every method, see `unskew.rankers.Ranker`.
     keep : {"best", "last"}
         Whether the weights of the lowest validation risk are kept, or those of the last epoch.
-    device : str
-        Where torch computes.
-    verbose : bool
-        Show a progress bar, on a terminal.
     """
 
     network: NetworkChoice = "mlp"
@@ -82,7 +74,9 @@ class Trainer:
         generator = new_generator(rng)
         with own_randomness(self.network, generator.initial_seed(), self.device):
             if start is None:
-                rows = _some_rows(data, rng)  # drawn for any network, so that all that is drawn later is the same
+                rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+                # Drawn for any network, so that all that is drawn later is the same.
+                rows = rng.choice(rows, size=min(SAMPLE_ROWS, len(rows)), replace=False)
                 # Only the kernel looks at more than the shape, and to fetch rows from all over a file takes long.
                 sample = data.X.take(rows if self.network == "kernel" else rows[:1])
                 network = build_network(self.network, torch.from_numpy(sample), generator).to(self.device)
@@ -95,38 +89,28 @@ class Trainer:
         network, optimizer = start.network, start.optimizer
         pullback = new_pullback(network, min(self.batch_size, data.n_labeled + data.n_unlabeled))
         batches, slopes = Batches(data, self.batch_size, self.device, self.max_epochs), SlopesOf(risk)
-        best = _Best()
-        history = []
+        history: list[Epoch] = []
+        lowest, best, state = math.inf, -1, network.state_dict()
         with progress_bar(title, self.max_epochs, shown=self.verbose) as step:
             for epoch in range(self.max_epochs):
                 network.train()
                 train_risk = run_epoch(pullback, optimizer, slopes, batches, generator)
                 history.append(Epoch(epoch, train_risk, _whole_risk(network, risk, held_out, self.device)))
                 _require_finite(history[-1], self.learning_rate)
-                best.offer(network, epoch, history[-1].validation_risk if self.keep == "best" else -epoch)
+                if self.keep == "last" or history[-1].validation_risk < lowest:  # decision 3
+                    lowest, best = history[-1].validation_risk, epoch
+                    state = {name: value.detach().clone() for name, value in network.state_dict().items()}
                 step(f"validation risk {history[-1].validation_risk:.4g}")
-                if self.patience is not None and epoch - best.epoch >= self.patience:
+                if self.patience is not None and epoch - best >= self.patience:
                     break
-        network.load_state_dict(best.state)
+        network.load_state_dict(state)
         network.eval()
-        return Trained(network, history, best.epoch, optimizer)
+        return Trained(network, history, best, optimizer)
 
 
 def new_generator(rng: np.random.RandomState) -> Generator:
     """Return a torch generator whose seed is drawn from `rng`."""
     return Generator().manual_seed(int(rng.randint(2**31 - 1)))
-
-
-class Pullback(Protocol):
-    """A network as the training loop sees it: scores, and the way back from their slopes to the weights."""
-
-    uses_autograd: bool
-
-    def scores(self, x: Tensor) -> Tensor:
-        """Scores of a batch, shape (n,)."""
-
-    def gradients(self, slope: Tensor) -> list[Tensor]:
-        """Gradient of each trainable weight, from the derivative of the risk with respect to each of those scores."""
 
 
 class AutogradPullback:
@@ -139,13 +123,20 @@ class AutogradPullback:
         self.parameters = _trainable(network)
 
     def scores(self, x: Tensor) -> Tensor:
-        """Scores of a batch; see `Pullback`."""
+        """Scores of a batch, shape (n,)."""
         self.score = flat_scores(self.network(x))
         return self.score.detach()
 
     def gradients(self, slope: Tensor) -> list[Tensor]:
-        """Gradient of each trainable weight; see `Pullback`."""
+        """Gradient of each trainable weight, from the derivative of the risk with respect to each of those scores."""
         return list(torch.autograd.grad(self.score, self.parameters, slope, materialize_grads=True))
+
+
+Pullback = PerceptronPullback | ConvNetPullback | AutogradPullback
+"""A network as the training loop sees it: `scores`, and the way back from their slopes to the weights, `gradients`.
+
+One pull-back serves one training: `gradients` belongs to the last call of `scores`, and the next call may overwrite
+both."""
 
 
 def new_pullback(network: nn.Module, batch_size: int) -> Pullback:
@@ -221,32 +212,12 @@ def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: Batc
     return float(torch.stack(values).mean())
 
 
-class _Best:
-    """The weights of the epoch with the lowest validation risk so far (decision 3)."""
-
-    def __init__(self) -> None:
-        self.risk, self.epoch = math.inf, -1
-        self.state: dict[str, Tensor] = {}
-
-    def offer(self, network: nn.Module, epoch: int, risk: float) -> None:
-        if risk < self.risk:
-            self.risk, self.epoch = risk, epoch
-            self.state = {name: value.detach().clone() for name, value in network.state_dict().items()}
-
-
 def _whole_risk(network: nn.Module, risk: Risk, data: PUData, device: str) -> float:
     rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
     with torch.inference_mode():
         score = score_rows(network, data.X, rows, device)
-        batch = ScoredBatch(
-            labeled=score[: data.n_labeled],
-            unlabeled=score[data.n_labeled :],
-            alpha=data.alpha,
-            weight=float_tensor(data.weight, "cpu"),
-            confidence=float_tensor(data.confidence, "cpu"),
-            unlabeled_weight=float_tensor(data.unlabeled_weight, "cpu"),
-        )
-        return float(risk(batch))
+        labeled, unlabeled = score[: data.n_labeled], score[data.n_labeled :]
+        return float(risk(ScoredBatch(labeled, unlabeled, data.alpha, *columns_of(data, "cpu"))))
 
 
 def _require_finite(row: Epoch, learning_rate: float) -> None:
@@ -256,11 +227,6 @@ def _require_finite(row: Epoch, learning_rate: float) -> None:
             f"{row.validation_risk} in validation. Standardize X, lower learning_rate (now {learning_rate:g}), or take "
             "a bounded surrogate such as 'sigmoid'."
         )
-
-
-def _some_rows(data: PUData, rng: np.random.RandomState) -> np.ndarray:
-    rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
-    return np.asarray(rng.choice(rows, size=min(SAMPLE_ROWS, len(rows)), replace=False))
 
 
 def _trainable(network: nn.Module) -> list[nn.Parameter]:

@@ -170,13 +170,13 @@ def _ramp(source: Floats, weight: Floats, _target: Floats) -> Field:
 
     def loss(place: Any) -> Any:
         first, last, gap = place
-        inside = _between(lever, first, last) + gap * _between(mass, first, last)
-        return _between(mass, last, len(s)) + inside / 2
+        inside = _sum_between(lever, first, last) + gap * _sum_between(mass, first, last)
+        return _sum_between(mass, last, len(s)) + inside / 2
 
     return Field(
         lambda t: (np.searchsorted(s, t - 1, "left"), np.searchsorted(s, t + 1, "right"), centre - (t - 1)),
         loss,
-        lambda place: -_between(mass, *place[:2]) / 2,
+        lambda place: -_sum_between(mass, *place[:2]) / 2,
     )
 
 
@@ -193,7 +193,7 @@ def _prefix_sums(terms: Array) -> Array:
     return sums
 
 
-def _between(sums: Array, first: Any, last: Any) -> Any:
+def _sum_between(sums: Array, first: Any, last: Any) -> Any:
     return (sums[0, last] - sums[0, first]) + (sums[1, last] - sums[1, first])
 
 

@@ -91,7 +91,7 @@ def confidence_auc_risk(
     """
     _check_batch(labeled, unlabeled, weight)
     check_value("alpha", alpha, above(0, 1))
-    return _one_sample(labeled, unlabeled, weight, alpha, _symmetric(surrogate))
+    return _one_sample(labeled, unlabeled, weight, alpha, _symmetric_surrogate(surrogate))
 
 
 def nonsymmetric_auc_risk(
@@ -107,7 +107,7 @@ def nonsymmetric_auc_risk(
     """
     _check_batch(labeled, unlabeled, weight)
     check_value("alpha", alpha, above(0, 1))
-    return _nonsymmetric_one_sample(labeled, unlabeled, weight, alpha, as_surrogate(surrogate))
+    return _nonsymmetric(labeled, unlabeled, weight, alpha, as_surrogate(surrogate))
 
 
 def two_sample_auc_risk(
@@ -121,7 +121,7 @@ def two_sample_auc_risk(
     `weight` is confidence over density ratio.
     """
     _check_batch(labeled, unlabeled, weight)
-    return mean_over_pairs(labeled, unlabeled, _symmetric(surrogate), weight)
+    return mean_over_pairs(labeled, unlabeled, _symmetric_surrogate(surrogate), weight)
 
 
 def nonsymmetric_two_sample_auc_risk(
@@ -135,7 +135,7 @@ def nonsymmetric_two_sample_auc_risk(
     p^p = (r / w) p^l / pi (decision 9).
     """
     _check_batch(labeled, unlabeled, weight)
-    return _nonsymmetric_two_sample(labeled, unlabeled, weight, as_surrogate(surrogate))
+    return _nonsymmetric(labeled, unlabeled, weight, None, as_surrogate(surrogate))
 
 
 def absolute_auc_risk(
@@ -170,13 +170,12 @@ def absolute_auc_risk(
 def weighted_auc_risk(batch: ScoredBatch, surrogate: Surrogate, scenario: str) -> Tensor:
     """Risk of a batch in the form for its scenario and surrogate, without any check: what training minimizes."""
     assert batch.weight is not None
-    scores = batch.labeled, batch.unlabeled, batch.weight
-    if scenario == "two-sample":
-        if surrogate.symmetric:
-            return mean_over_pairs(batch.labeled, batch.unlabeled, surrogate, batch.weight)
-        return _nonsymmetric_two_sample(*scores, surrogate)
-    one_sample = _one_sample if surrogate.symmetric else _nonsymmetric_one_sample
-    return one_sample(*scores, batch.alpha, surrogate)
+    alpha = batch.alpha if scenario == "one-sample" else None
+    if not surrogate.symmetric:
+        return _nonsymmetric(batch.labeled, batch.unlabeled, batch.weight, alpha, surrogate)
+    if alpha is None:
+        return mean_over_pairs(batch.labeled, batch.unlabeled, surrogate, batch.weight)
+    return _one_sample(batch.labeled, batch.unlabeled, batch.weight, alpha, surrogate)
 
 
 def _one_sample(labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float, surrogate: Surrogate) -> Tensor:
@@ -189,21 +188,18 @@ def _one_sample(labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float
     return pair_sum(labeled, unlabeled, surrogate, high_weight=weight, low_weight=share, high_among_low=True)
 
 
-def _nonsymmetric_one_sample(
-    labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float, surrogate: Surrogate
+def _nonsymmetric(
+    labeled: Tensor, unlabeled: Tensor, weight: Tensor, alpha: float | None, surrogate: Surrogate
 ) -> Tensor:
-    risk = (1 - alpha) * mean_over_pairs(labeled, unlabeled, surrogate, weight)
-    if len(labeled) > 1:
-        # w_n l - w_n w_m l = w_n (1 - w_m) l: the first and the last term are one sum over pairs.
-        risk = risk + alpha * mean_over_distinct_pairs(labeled, surrogate, weight, 1 - weight)
-    return risk
-
-
-def _nonsymmetric_two_sample(labeled: Tensor, unlabeled: Tensor, weight: Tensor, surrogate: Surrogate) -> Tensor:
+    """Risk for any surrogate, of two samples if alpha is None."""
     risk = mean_over_pairs(labeled, unlabeled, surrogate, weight)
-    if len(labeled) > 1:
-        risk = risk - mean_over_distinct_pairs(labeled, surrogate, weight, weight)
-    return risk
+    risk = risk if alpha is None else (1 - alpha) * risk
+    if len(labeled) < 2:
+        return risk
+    if alpha is None:
+        return risk - mean_over_distinct_pairs(labeled, surrogate, weight, weight)
+    # w_n l - w_n w_m l = w_n (1 - w_m) l: the first and the last term are one sum over pairs.
+    return risk + alpha * mean_over_distinct_pairs(labeled, surrogate, weight, 1 - weight)
 
 
 @lru_cache(maxsize=8)
@@ -217,7 +213,7 @@ def _two_levels(
     return levels
 
 
-def _symmetric(surrogate: str | Surrogate) -> Surrogate:
+def _symmetric_surrogate(surrogate: str | Surrogate) -> Surrogate:
     surrogate = as_surrogate(surrogate)
     if not surrogate.symmetric:
         raise ValueError(

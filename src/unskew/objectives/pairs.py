@@ -11,7 +11,7 @@ such form: its pairs are visited in blocks of at most `BLOCK_PAIRS`, one after a
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,21 +67,18 @@ def pair_sum(
     >>> pair_sum(torch.tensor([1.0, 3.0]), torch.tensor([0.0]), unhinged)
     tensor(-1.)
     """
+    pairs = high, low, high_weight, low_weight, surrogate, high_among_low
     noted: list[_Noted] | None = getattr(_notes, "noted", None)
-    if noted is not None:
-        return _noted_sum(noted, high, low, high_weight, low_weight, surrogate, high_among_low)
-    result: Tensor = _PairSum.apply(  # type: ignore[no-untyped-call]
-        high, low, high_weight, low_weight, surrogate, high_among_low
-    )
-    return result
+    if noted is None:
+        result: Tensor = _PairSum.apply(*pairs)  # type: ignore[no-untyped-call]
+        return result
+    value, _, _, slopes = _evaluate(pairs, Wanted())
+    noted.append((value, high, low, slopes[0] if len(slopes) == 1 else torch.cat(slopes)))
+    return value
 
 
 def mean_over_pairs(
-    high: Tensor,
-    low: Tensor,
-    surrogate: Surrogate,
-    high_weight: Tensor | None = None,
-    low_weight: Tensor | None = None,
+    high: Tensor, low: Tensor, surrogate: Surrogate, high_weight: Tensor | None = None, low_weight: Tensor | None = None
 ) -> Tensor:
     """Mean over all pairs; see `unskew.risk.pair_mean`, which checks what it is given."""
     total = pair_sum(high, low, surrogate, high_weight=high_weight, low_weight=low_weight)
@@ -113,11 +110,22 @@ class SlopesOf:
         """Value at ``batch_of(score)``, whose labeled and unlabeled scores are the two parts of `score`; and slopes."""
         if self.is_one_sum:
             batch = batch_of(score)
-            value, noted = _take_notes(self.risk, batch)
-            if len(noted) == 1 and noted[0].is_sum_of(batch.labeled, batch.unlabeled, value):
-                return value, noted[0].slope
+            value, noted = self._take_notes(batch)
+            if len(noted) == 1:
+                total, high, low, slope = noted[0]
+                if total is value and high is batch.labeled and low is batch.unlabeled:
+                    return value, slope
         with torch.inference_mode(False):  # autograd needs a copy: it cannot record scores made in that mode
             return self._by_autograd(batch_of(score.clone()))
+
+    def _take_notes(self, batch: Any) -> "tuple[Tensor, list[_Noted]]":
+        """Value of the risk, and all sums over pairs that it has made on the way, without autograd."""
+        noted: list[_Noted] = []
+        _notes.noted = noted
+        try:
+            return self.risk(batch), noted
+        finally:
+            _notes.noted = None
 
     def _by_autograd(self, batch: Any) -> tuple[Tensor, Tensor]:
         # Both parts are variables of their own: the way back to where they are one is the pull-back's.
@@ -128,67 +136,20 @@ class SlopesOf:
         return value.detach(), torch.cat(slopes)
 
 
-class _Noted(NamedTuple):
-    """A `pair_sum`: its value, its scores, and its derivatives with respect to them."""
-
-    value: Tensor
-    high: Tensor
-    low: Tensor
-    slope: Tensor
-
-    def is_sum_of(self, high: Tensor, low: Tensor, value: Tensor) -> bool:
-        """Whether it is the sum over these very scores, and this very value."""
-        return self.value is value and self.high is high and self.low is low
-
-
+_Noted = tuple[Tensor, Tensor, Tensor, Tensor]
+"""A `pair_sum`: its value, its high and its low scores, and its derivatives with respect to them."""
 _notes = threading.local()
 
-
-def _take_notes(function: Callable[[Any], Tensor], argument: Any) -> tuple[Tensor, list[_Noted]]:
-    """Value of a function, and all sums over pairs that it has made on the way, without autograd."""
-    noted: list[_Noted] = []
-    _notes.noted = noted
-    try:
-        return function(argument), noted
-    finally:
-        _notes.noted = None
+_Pairs = tuple[Tensor, Tensor, Tensor | None, Tensor | None, Surrogate, bool]
+"""High and low scores, their weights, the surrogate, and whether high scores are among the low ones."""
 
 
-def _noted_sum(
-    noted: list[_Noted],
-    high: Tensor,
-    low: Tensor,
-    high_weight: Tensor | None,
-    low_weight: Tensor | None,
-    surrogate: Surrogate,
-    high_among_low: bool,
-) -> Tensor:
-    value, *_, slopes = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, Wanted())
-    noted.append(_Noted(value, high, low, slopes[0] if len(slopes) == 1 else torch.cat(slopes)))
-    return value
-
-
-class _Parts(NamedTuple):
-    """Value of a sum over pairs, its derivatives by the weights, and those by the scores.
+def _evaluate(pairs: _Pairs, wanted: "Wanted") -> tuple[Tensor, Tensor, Tensor | None, tuple[Tensor, ...]]:
+    """Value of a sum over pairs, its derivatives with respect to either weights, and those with respect to the scores.
 
     The latter are two vectors, or one where high scores are among the low ones, which has them first; or none.
     """
-
-    value: Tensor
-    by_high_weight: Tensor
-    by_low_weight: Tensor | None
-    slopes: tuple[Tensor, ...]
-
-
-def _evaluate(
-    high: Tensor,
-    low: Tensor,
-    high_weight: Tensor | None,
-    low_weight: Tensor | None,
-    surrogate: Surrogate,
-    high_among_low: bool,
-    wanted: "Wanted",
-) -> _Parts:
+    high, low, high_weight, low_weight, surrogate, high_among_low = pairs
     all_low = torch.cat((high, low)) if high_among_low else low
     a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
     sums_of = _block_sums if high.numel() * all_low.numel() <= DENSE_PAIRS else _sums_of_many
@@ -197,50 +158,34 @@ def _evaluate(
     )
     value = torch.dot(a, loss_of_high) if len(a) <= LONGEST_DOT else (a * loss_of_high).sum()
     if slope_of_high is None or slope_of_low is None:
-        return _Parts(value, loss_of_high, loss_of_low, ())
+        return value, loss_of_high, loss_of_low, ()
     slope_of_low.mul_(b)
     if high_among_low:
         slope_of_low.narrow(0, 0, len(a)).addcmul_(slope_of_high, a)
-        return _Parts(value, loss_of_high, loss_of_low, (slope_of_low,))
-    return _Parts(value, loss_of_high, loss_of_low, (slope_of_high.mul_(a), slope_of_low))
+        return value, loss_of_high, loss_of_low, (slope_of_low,)
+    return value, loss_of_high, loss_of_low, (slope_of_high.mul_(a), slope_of_low)
 
 
 class _PairSum(torch.autograd.Function):
     """Value and all gradients at once."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        high: Tensor,
-        low: Tensor,
-        high_weight: Tensor | None,
-        low_weight: Tensor | None,
-        surrogate: Surrogate,
-        high_among_low: bool,
-    ) -> Tensor:
+    def forward(ctx: Any, high: Tensor, low: Tensor, *others: Any) -> Tensor:
         needed = ctx.needs_input_grad
         wanted = Wanted(slope=needed[0] or needed[1], low_loss=needed[3])
-        parts = _evaluate(high, low, high_weight, low_weight, surrogate, high_among_low, wanted)
-        ctx.for_weights = parts.by_high_weight, parts.by_low_weight
-        slopes = parts.slopes
-        ctx.for_scores = torch.split_with_sizes(slopes[0], (len(high), len(low))) if len(slopes) == 1 else slopes
+        value, by_high_weight, by_low_weight, slopes = _evaluate((high, low, *others), wanted)
+        if len(slopes) == 1:
+            slopes = torch.split_with_sizes(slopes[0], (len(high), len(low)))
+        ctx.derivatives = *(slopes or (None, None)), by_high_weight, by_low_weight
         if not (needed[2] or needed[3]):  # with weights that depend on the scores, slopes are not all there is to it
             ctx.scores = id(high), id(low)
-        return parts.value
+        return value
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        needed = ctx.needs_input_grad
-        for_high_weight, for_low_weight = ctx.for_weights
-        return (
-            ctx.for_scores[0] * grad if needed[0] else None,
-            ctx.for_scores[1] * grad if needed[1] else None,
-            for_high_weight * grad if needed[2] else None,
-            for_low_weight * grad if needed[3] else None,
-            None,
-            None,
-        )
+        both = zip(ctx.derivatives, ctx.needs_input_grad, strict=False)  # the last two arguments are no tensors
+        return *(each * grad if needed else None for each, needed in both), None, None
 
 
 def _weight_of(score: Tensor, weight: Tensor | None) -> Tensor:
@@ -272,18 +217,17 @@ def _block_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surr
     """Sums of one block, each over the weighted scores of the other side."""
     margin = high.unsqueeze(1) - low
     loss = surrogate.value(margin)
-    if wanted.self_pairs is not None:
-        loss = _without_diagonal(loss, wanted.self_pairs)
+    loss = _without_diagonal(loss, wanted.self_pairs)
     loss_of_high, loss_of_low = _row_sums(loss, b), _row_sums(loss.t(), a) if wanted.low_loss else None
     if not wanted.slope:
         return loss_of_high, loss_of_low, None, None
-    slope = surrogate.slope(margin, loss)
-    if wanted.self_pairs is not None:
-        slope = _without_diagonal(slope, wanted.self_pairs)
+    slope = _without_diagonal(surrogate.slope(margin, loss), wanted.self_pairs)
     return loss_of_high, loss_of_low, _row_sums(slope, b), _row_sums(slope.t(), a).neg_()
 
 
-def _without_diagonal(matrix: Tensor, offset: int) -> Tensor:
+def _without_diagonal(matrix: Tensor, offset: int | None) -> Tensor:
+    if offset is None:
+        return matrix
     matrix = matrix.contiguous()  # a user's function may have returned one number for all
     matrix.diagonal(offset).zero_()
     return matrix
@@ -320,11 +264,9 @@ def _blocks(n_high: int, n_low: int) -> Iterator[tuple[slice, slice]]:
 
 def _sums_of_many(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted) -> Sums:
     """The same sums in linear time, where there is a way and it pays."""
-    n_high, n_low = len(high), len(low)
-    pays = n_high * n_low > DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * (n_high + n_low)
+    pays = len(high) * len(low) > DENSE_PAIRS + DENSE_PAIRS_PER_SCORE * (len(high) + len(low))
     is_linear = pays and linear_form(surrogate) is not None and _is_tame(high, low, a, b)
-    sums_of = _linear_sums if is_linear else _sums_by_block
-    return sums_of(high, low, a, b, surrogate, wanted)
+    return (_linear_sums if is_linear else _sums_by_block)(high, low, a, b, surrogate, wanted)
 
 
 def _is_tame(high: Tensor, low: Tensor, a: Tensor, b: Tensor) -> bool:
@@ -342,22 +284,16 @@ def _linear_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Sur
     # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the reversed axis.
     loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wanted.low_loss, wanted.slope)
     arrays = [loss_of_high, loss_of_low, slope_of_high, slope_of_low]
-    if wanted.self_pairs is not None:
-        _take_out_self_pairs(arrays, top_weight, bottom_weight[: len(tops)], *surrogate.at_zero)
+    if wanted.self_pairs is not None:  # their margin is zero; they are taken out while the sums are still float64
+        weights = 2 * (bottom_weight[: len(tops)], top_weight)
+        for array, weight, at_zero in zip(arrays, weights, np.repeat(surrogate.at_zero, 2), strict=True):
+            if array is not None:
+                array[: len(tops)] -= at_zero * weight.astype(np.float64)
     if slope_of_low is not None:
         np.negative(slope_of_low, out=slope_of_low)
-    sums = [None if each is None else torch.from_numpy(each).to(high.dtype).to(high.device) for each in arrays]
+    sums = [None if each is None else torch.from_numpy(each).to(high) for each in arrays]
     assert sums[0] is not None
     return sums[0], sums[1], sums[2], sums[3]
-
-
-def _take_out_self_pairs(
-    arrays: Sequence[Floats | None], a: Floats, b: Floats, loss_at_zero: float, slope_at_zero: float
-) -> None:
-    """Take the pairs of a high score with itself, whose margin is zero, out of the sums, while these are float64."""
-    for array, weight, each in zip(arrays, (b, a, b, a), np.repeat([loss_at_zero, slope_at_zero], 2), strict=True):
-        if array is not None:
-            array[: len(a)] -= each * weight.astype(np.float64)
 
 
 def _as_array(tensor: Tensor) -> Floats:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from unskew.errors import closest_name
+from unskew.data.validation import check_choice
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,10 +52,6 @@ class Surrogate:
         return f"<{self.name} surrogate, {kind}>"
 
 
-def _zero_one(margin: Tensor) -> Tensor:
-    return 0.5 - 0.5 * torch.sign(margin)
-
-
 def _ramp_slope(margin: Tensor, _loss: Tensor) -> Tensor:
     return torch.where(margin.abs() <= 1, -0.5, 0.0).to(margin.dtype)
 
@@ -64,7 +60,7 @@ def _below_one(margin: Tensor) -> Tensor:
     return torch.clamp(1 - margin, min=0)
 
 
-zero_one = Surrogate("zero_one", True, _zero_one, lambda z, _loss: torch.zeros_like(z))
+zero_one = Surrogate("zero_one", True, lambda z: 0.5 - 0.5 * torch.sign(z), lambda z, _loss: torch.zeros_like(z))
 """1 below zero, 0 above, 1/2 at zero: the loss inside Eq. (2). Its slope is zero, so it measures but cannot train."""
 # Not loss (loss - 1): where a pair is in the wrong order the loss is rounded to nearly 1, and its slope would be lost.
 sigmoid = Surrogate("sigmoid", True, lambda z: torch.sigmoid(-z), lambda z, loss: torch.sigmoid(z).mul_(loss).neg_())
@@ -107,9 +103,5 @@ def as_surrogate(surrogate: str | Surrogate) -> Surrogate:
             f"surrogate must be a name or an unskew.surrogates.Surrogate, but it is {surrogate!r}. Give a function of "
             "your own a name and a slope: Surrogate(name, symmetric, value, slope)."
         )
-    if surrogate not in SURROGATES:
-        raise ValueError(
-            f"surrogate must be one of {', '.join(SURROGATES)}, but it is {surrogate!r}."
-            f"{closest_name(surrogate, SURROGATES)}"
-        )
+    check_choice("surrogate", surrogate, tuple(SURROGATES))
     return SURROGATES[surrogate]

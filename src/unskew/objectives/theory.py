@@ -1,8 +1,8 @@
 """What the paper's analysis bounds, as functions of numbers (Appendix B).
 
-Two questions. What does a wrong labeling probability cost, in risk (Prop. B.2) and in the order of two instances? And
-what does a finite sample cost when the score function is chosen from finitely many (Theorem B.4)?
-An AUC risk lies in [0, 1]: a bound of 1 or more is true and says nothing.
+What does a wrong labeling probability cost, in risk (Prop. B.2) and in the order of two instances? And what does a
+finite sample cost when the score function is chosen from finitely many (Theorem B.4)? An AUC risk lies in [0, 1]: a
+bound of 1 or more is true and says nothing.
 
 Parameters that several functions share:
 
@@ -18,8 +18,29 @@ Parameters that several functions share:
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+
+# Conditions are written so that NaN fails them.
+_RULES: dict[str, tuple[str, Callable[[float], bool]]] = {
+    **dict.fromkeys(("prior", "alpha", "failure_prob"), ("in (0, 1)", lambda x: 0 < x < 1)),
+    "label_freq": ("in (0, 1]", lambda x: 0 < x <= 1),
+    "lower_bound": ("in (0, 1], as a labeling probability is", lambda x: 0 < x <= 1),
+    "max_relative_error": ("in [0, 1), because an estimate that may be zero guarantees nothing", lambda x: 0 <= x < 1),
+    "n_labeled": ("at least 2, because Eq. (17) has a mean over pairs of labeled instances", lambda x: x >= 2),
+    **dict.fromkeys(("n_unlabeled", "n_candidates"), ("at least 1", lambda x: x >= 1)),
+    **dict.fromkeys(
+        ("max_error", "max_confidence_error", "optimization_error", "alpha_error"), ("at least 0", lambda x: x >= 0)
+    ),
+}
+
+
+def _check(**parameters: float) -> None:
+    for name, value in parameters.items():
+        must, holds = _RULES[name]
+        if not holds(value):
+            raise ValueError(f"{name} must be {must}, but it is {value}.")
 
 
 def labeling_error_bound(max_error: float, lower_bound: float, prior: float) -> float:
@@ -34,9 +55,7 @@ def labeling_error_bound(max_error: float, lower_bound: float, prior: float) -> 
     >>> labeling_error_bound(max_error=0.125, lower_bound=0.25, prior=0.5)
     1.0
     """
-    _require(max_error >= 0, "max_error", "at least 0", max_error)
-    _require(0 < lower_bound <= 1, "lower_bound", "in (0, 1], as a labeling probability is", lower_bound)
-    _require(0 < prior < 1, "prior", "in (0, 1)", prior)
+    _check(max_error=max_error, lower_bound=lower_bound, prior=prior)
     return max_error / ((1 - prior) * lower_bound)
 
 
@@ -57,7 +76,7 @@ def labeling_excess_risk_bound(
     >>> labeling_excess_risk_bound(max_error=0.125, lower_bound=0.25, prior=0.5, optimization_error=0.5)
     2.5
     """
-    _require(optimization_error >= 0, "optimization_error", "at least 0", optimization_error)
+    _check(optimization_error=optimization_error)
     return 2 * labeling_error_bound(max_error, lower_bound, prior) + optimization_error
 
 
@@ -75,7 +94,7 @@ def order_preserving_ratio(max_relative_error: float) -> float:
     >>> order_preserving_ratio(0.5)
     3.0
     """
-    _check_relative_error(max_relative_error)
+    _check(max_relative_error=max_relative_error)
     return (1 + max_relative_error) / (1 - max_relative_error)
 
 
@@ -89,7 +108,6 @@ def guaranteed_order(posterior: np.ndarray, max_relative_error: float) -> np.nda
     Parameters
     ----------
     posterior : array of shape (n,), in [0, 1]
-    max_relative_error : float
 
     Returns
     -------
@@ -105,7 +123,7 @@ def guaranteed_order(posterior: np.ndarray, max_relative_error: float) -> np.nda
     >>> bool(guaranteed_order(np.array([0.9, 0.4, 0.2]), max_relative_error=0.35)[1, 2])
     False
     """
-    _check_relative_error(max_relative_error)
+    _check(max_relative_error=max_relative_error)
     values = np.asarray(posterior, dtype=np.float64)
     outside = ~((values >= 0) & (values <= 1))  # written so that NaN counts as outside
     if outside.any():
@@ -136,11 +154,8 @@ def bracket_deviation_bound(
     >>> round(bracket_deviation_bound(100_000, 400_000, **sizes), 3)  # a hundred times the data, a tenth
     0.075
     """
-    _check_sizes(n_labeled, n_unlabeled)
-    _require(0 < alpha < 1, "alpha", "in (0, 1)", alpha)
-    _require(0 < lower_bound <= 1, "lower_bound", "in (0, 1], as a labeling probability is", lower_bound)
-    _require(n_candidates >= 1, "n_candidates", "at least 1", n_candidates)
-    _require(0 < failure_prob < 1, "failure_prob", "in (0, 1)", failure_prob)
+    _check(n_labeled=n_labeled, n_unlabeled=n_unlabeled, alpha=alpha, lower_bound=lower_bound)
+    _check(n_candidates=n_candidates, failure_prob=failure_prob)
     log_term = math.log(4 * n_candidates / failure_prob)
     labeled_pairs = math.sqrt(2 * log_term / n_labeled)
     mixed_pairs = math.sqrt(log_term / 2 * (1 / n_labeled + 1 / n_unlabeled))
@@ -159,8 +174,7 @@ def labeled_share_error(n_labeled: int, n_unlabeled: int, alpha: float) -> float
     >>> labeled_share_error(n_labeled=2, n_unlabeled=6, alpha=0.5)
     0.25
     """
-    _check_sizes(n_labeled, n_unlabeled)
-    _require(0 < alpha < 1, "alpha", "in (0, 1)", alpha)
+    _check(n_labeled=n_labeled, n_unlabeled=n_unlabeled, alpha=alpha)
     return abs(n_labeled / (n_labeled + n_unlabeled) - alpha)
 
 
@@ -181,16 +195,13 @@ def risk_deviation_bound(
 
     Implements: Eq. (77). B is `bracket_deviation_bound` with alpha = c pi; see also `labeled_share_error`.
     """
-    _require(0 < prior < 1, "prior", "in (0, 1)", prior)
-    _require(0 < label_freq <= 1, "label_freq", "in (0, 1]", label_freq)
-    alpha = label_freq * prior
-    n = n_labeled, n_unlabeled
+    _check(prior=prior, label_freq=label_freq)
+    n, alpha = (n_labeled, n_unlabeled), label_freq * prior
     bracket = bracket_deviation_bound(
         *n, alpha=alpha, lower_bound=lower_bound, n_candidates=n_candidates, failure_prob=failure_prob
     )
-    if alpha_error is None:
-        alpha_error = labeled_share_error(*n, alpha)
-    _require(alpha_error >= 0, "alpha_error", "at least 0", alpha_error)
+    alpha_error = labeled_share_error(*n, alpha) if alpha_error is None else alpha_error
+    _check(alpha_error=alpha_error)
     return label_freq / (1 - prior) * (bracket + alpha_error / lower_bound)
 
 
@@ -225,8 +236,7 @@ def excess_risk_bound(
     >>> round(excess_risk_bound(25, 4_975, **paper), 1)
     6.3
     """
-    _require(max_confidence_error >= 0, "max_confidence_error", "at least 0", max_confidence_error)
-    _require(max_error >= 0, "max_error", "at least 0", max_error)
+    _check(max_confidence_error=max_confidence_error, max_error=max_error)
     deviation = risk_deviation_bound(
         n_labeled,
         n_unlabeled,
@@ -240,20 +250,3 @@ def excess_risk_bound(
     # An error of the confidence costs as much as one of the labeling probability c times as large.
     both_errors = label_freq * max_confidence_error + max_error
     return 2 * deviation + labeling_excess_risk_bound(both_errors, lower_bound, prior, optimization_error)
-
-
-def _check_relative_error(max_relative_error: float) -> None:
-    must = "in [0, 1), because an estimate that may reach zero guarantees nothing"
-    _require(0 <= max_relative_error < 1, "max_relative_error", must, max_relative_error)
-
-
-def _check_sizes(n_labeled: int, n_unlabeled: int) -> None:
-    must = "at least 2, because Eq. (17) has a mean over pairs of labeled instances"
-    _require(n_labeled >= 2, "n_labeled", must, n_labeled)
-    _require(n_unlabeled >= 1, "n_unlabeled", "at least 1", n_unlabeled)
-
-
-def _require(holds: bool, name: str, must: str, value: float) -> None:
-    # Conditions are written so that NaN fails them.
-    if not holds:
-        raise ValueError(f"{name} must be {must}, but it is {value}.")

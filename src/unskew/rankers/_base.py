@@ -49,9 +49,9 @@ from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
-from unskew.rankers._prior import cut, label_freq_of, share_of_positives
+from unskew.rankers._prior import cut, share_of_positives
 from unskew.rankers._state import model_file_of
-from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling
+from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling, read_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -90,8 +90,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     device : str, default="cpu"
         Where torch computes.
     random_state : int, RandomState or None, default=None
-        Seed of everything random. None draws it from numpy's global generator; else that one is left as it was, and
-        torch's always is.
+        Seed of everything random. None draws it from numpy's global generator, the only global one that is touched.
     verbose : bool, default=False
         Show a progress bar, on a terminal.
     """
@@ -162,9 +161,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         fitted._fit(X, y, confidence, validation)
         for name in [each for each in vars(self) if each.endswith("_")]:
             delattr(self, name)
-        for name, value in vars(fitted).items():
-            if name.endswith("_"):
-                setattr(self, name, value)
+        self.__dict__.update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -215,9 +212,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Learn the score function; sets `history_` and `best_epoch_`."""
 
-    @abstractmethod
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Scores of these rows, by the learned score function."""
+        return score_rows(self.network_, X, rows, self.device).double().numpy()
 
     def check_request(self, confidence: Any = None) -> None:
         """Refuse parameters, or a fit without what the method needs, before any data are looked at."""
@@ -244,10 +241,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         # A generator for each stage: with a lent labeling model the score function is trained as without.
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         if self.uses_labeling or self.prior is None:
-            names, how = getattr(self, "feature_names_in_", None), (self.crossfit, self.scenario)
-            self.labeling_, train, held_out = fit_labeling(
-                self.labeling, train, held_out, trainer, for_labeling, *how, feature_names=names
-            )
+            names = getattr(self, "feature_names_in_", None)
+            request = self.labeling, train, held_out, trainer, for_labeling, self.crossfit, self.scenario
+            self.labeling_, train, held_out = fit_labeling(*request, feature_names=names)
         prior = self._find_prior([train] if in_training else [train, held_out])
         self.learn(train, held_out, trainer, for_score)
         self.classes_ = np.array([0, 1])
@@ -308,7 +304,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
             )
         if share.trusted:
             self.prior_ = share.prior
-            self.label_freq_ = label_freq_of(share.prior, parts[0].alpha, self.scenario)
+            # Two samples do not determine which share of the positives is labeled.
+            self.label_freq_ = parts[0].alpha / share.prior if self.scenario == "one-sample" else float("nan")
         return share.prior
 
     def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:
@@ -338,13 +335,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         )
 
     def _read_features(self, X: Any) -> Rows:
-        rows = as_rows(check_features(self, X, reset=False))
-        if rows.shape != tuple(self.input_shape_):
-            raise ValueError(
-                f"X must have rows of shape {tuple(self.input_shape_)}, as in training, but they have shape "
-                f"{rows.shape}."
-            )
-        return rows
+        return read_rows(self, X, self.input_shape_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -369,9 +360,6 @@ class RiskRanker(Ranker):
         """Minimize the risk; sets `network_`, `history_` and `best_epoch_`."""
         trained = trainer.minimize(self.risk, self.weigh(data), self.weigh(held_out), rng, self.name)
         self.network_, self.history_, self.best_epoch_ = trained.network, trained.history, trained.best_epoch
-
-    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return score_rows(self.network_, X, rows, self.device).double().numpy()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

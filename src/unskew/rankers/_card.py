@@ -3,6 +3,7 @@
 import inspect
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from unskew.rankers._base import Ranker
 
@@ -15,10 +16,8 @@ class MethodCard:
     ----------
     name, table_name, class_name : str
         On the command line, in the paper's tables, in Python.
-    summary : str
-        One line.
-    description : str
-        Problem and formula, in the notation of docstrings (reStructuredText).
+    summary, description : str
+        One line; problem and formula, in the notation of docstrings (reStructuredText).
     assumption : str
         On how labels were given, in a few words: SCAR (at random among the positives), SAR (depending on features).
     assumption_text, use_when, avoid_when, differences : str
@@ -51,30 +50,27 @@ class MethodCard:
     reference: str
 
 
+_SECTIONS = {
+    "assumption_text": "Assumption",
+    "use_when": "Use it when",
+    "avoid_when": "Do not use it when",
+    "differences": "Differs from its authors",
+    "parameters": "Parameters",
+    "reference": "References",
+}
+
+
 def card_of(kind: type[Ranker]) -> MethodCard:
     """Card of a method's class."""
     # Its own docstring: that of the base says nothing of the method, and one that dataclass made up neither.
-    own = vars(kind).get("__doc__") or ""
-    text = "" if own.startswith(f"{kind.__name__}(") else inspect.cleandoc(own)
+    said = vars(kind).get("__doc__") or ""
+    text = "" if said.startswith(f"{kind.__name__}(") else inspect.cleandoc(said)
     summary, description, sections = _read_docstring(text)
     sections |= _read_leads(sections.get("Notes", ""))
-    return MethodCard(
-        name=kind.name,
-        table_name=kind.table_name,
-        class_name=kind.__name__,
-        summary=summary,
-        description=description,
-        assumption=kind.assumption,
-        assumption_text=sections.get("Assumption", ""),
-        use_when=sections.get("Use it when", ""),
-        avoid_when=sections.get("Do not use it when", ""),
-        differences=sections.get("Differs from its authors", ""),
-        parameters=sections.get("Parameters", ""),
-        needs=kind.needs,
-        uses_labeling=kind.uses_labeling,
-        scenarios=kind.scenarios,
-        reference=sections.get("References", ""),
-    )
+    own = ("name", "table_name", "assumption", "needs", "uses_labeling", "scenarios")
+    entries: dict[str, Any] = {name: getattr(kind, name) for name in own}
+    entries |= {name: sections.get(title, "") for name, title in _SECTIONS.items()}
+    return MethodCard(class_name=kind.__name__, summary=summary, description=description, **entries)
 
 
 def _read_docstring(text: str) -> tuple[str, str, dict[str, str]]:
@@ -86,10 +82,7 @@ def _read_docstring(text: str) -> tuple[str, str, dict[str, str]]:
 
 
 def _read_leads(notes: str) -> dict[str, str]:
-    """Parts of the notes by the words in bold that they begin with, such as ``**Assumption.**``.
-
-    Sections of their own would do as well, but scikit-learn warns of titles that numpydoc does not know whenever a
-    notebook shows an estimator.
-    """
+    """Parts of the notes by the words in bold that they begin with, such as ``**Assumption.**``."""
+    # Not sections: scikit-learn warns of titles that numpydoc does not know whenever a notebook shows an estimator.
     pieces = re.split(r"^\*\*([^*\n]+)\.\*\*\s+", notes, flags=re.MULTILINE)
     return {lead: body.strip() for lead, body in zip(pieces[1::2], pieces[2::2], strict=True)}

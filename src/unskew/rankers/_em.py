@@ -20,7 +20,6 @@ from torch.nn.functional import softplus
 from unskew._support.parameters import Rule, whole_number
 from unskew._support.progress import progress_bar
 from unskew.data.records import Epoch, PUData, ScoredBatch
-from unskew.data.rows import Rows
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Adam, Trained, Trainer
 from unskew.rankers._base import Ranker
@@ -110,21 +109,21 @@ class EMRanker(Ranker):
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Alternate the two steps; sets both networks, `history_` and `best_epoch_`."""
-        one_round = replace(trainer, max_epochs=self.epochs_per_round, keep="last", patience=None, verbose=False)
+        one_round = replace(trainer, keep="last", patience=None, verbose=False)
         posterior, propensity = self._pretrained(data, held_out, trainer, rng), None
-        inside, outside = (_logits(posterior.network, None, each, self.device) for each in (data, held_out))
+        inside, outside = (_logits_of_both(posterior.network, None, each, self.device) for each in (data, held_out))
         history: list[Epoch] = []
         lowest, best = math.inf, 0
         n_rounds = math.ceil(self.max_epochs / self.epochs_per_round)
         with progress_bar(self.name, n_rounds, shown=self.verbose) as step:
             for number in range(n_rounds):
-                weighted = _expect(data, inside), _expect(held_out, outside)
+                weighted = _expectation_step(data, inside), _expectation_step(held_out, outside)
                 left = self.max_epochs - number * self.epochs_per_round
                 one_round = replace(one_round, max_epochs=min(self.epochs_per_round, left))
                 posterior = one_round.minimize(posterior_risk, *weighted, rng, start=posterior)
                 propensity = one_round.minimize(propensity_risk, *weighted, rng, start=propensity)
                 before, networks = inside, (posterior.network, propensity.network)
-                inside, outside = (_logits(*networks, each, self.device) for each in (data, held_out))
+                inside, outside = (_logits_of_both(*networks, each, self.device) for each in (data, held_out))
                 losses = float(observed_loss(inside, data.alpha)), float(observed_loss(outside, held_out.alpha))
                 history.append(Epoch(number, *losses))
                 if losses[1] < lowest:
@@ -147,17 +146,14 @@ class EMRanker(Ranker):
             network = trainer.minimize(labeling_risk, data, held_out, rng, "labeling").network
         return Trained(network, [], 0, Adam(network, self.learning_rate))
 
-    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return score_rows(self.network_, X, rows, self.device).double().numpy()
 
-
-def _expect(data: PUData, logits: Logits) -> PUData:
+def _expectation_step(data: PUData, logits: Logits) -> PUData:
     """Expectation step: the data with the probability of being positive as the weight of each unlabeled instance."""
     weight = positive_prob_of_unlabeled(logits.posterior_unlabeled, logits.propensity_unlabeled)
     return replace(data, unlabeled_weight=weight.numpy())
 
 
-def _logits(posterior: nn.Module, propensity: nn.Module | None, data: PUData, device: str) -> Logits:
+def _logits_of_both(posterior: nn.Module, propensity: nn.Module | None, data: PUData, device: str) -> Logits:
     """Scores of both networks; before there is a second one the propensity is one half everywhere."""
     rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
     a = score_rows(posterior, data.X, rows, device).double()

@@ -30,12 +30,9 @@ def share_of_positives(given: float | None, parts: list[PUData], clip: float, sc
     sure = [part for part in parts if part.confidence is not None]
     if sure:
         return _from_confidence(sure, alpha, clip, scenario)
-    return Share(_from_labeling_alone(parts, alpha, clip, scenario), trusted=False)
-
-
-def label_freq_of(prior: float, alpha: float, scenario: str) -> float:
-    """Share of the positives that are labeled; NaN for two samples, which do not determine it."""
-    return alpha / prior if scenario == "one-sample" else float("nan")
+    # Elkan and Noto (2008): under SCAR, labeled instances have u = c on average where classes separate.
+    mean = float(np.maximum(np.concatenate([part.divisor for part in parts]), clip).mean())
+    return Share(min(1.0, (alpha if scenario == "one-sample" else 1.0) / mean), trusted=False)
 
 
 def _with_room_for_labeled(prior: float, data: PUData, scenario: str) -> float:
@@ -56,21 +53,13 @@ def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: s
     confidence = np.concatenate([part.confidence for part in parts if part.confidence is not None])
     divisor = np.concatenate([part.divisor for part in parts])
     mean_weight = float(inverse_labeling_weight(confidence, divisor, clip).mean())
-    one_sample = scenario == "one-sample"
-    estimate, least = (alpha * mean_weight, alpha) if one_sample else (mean_weight, 0.0)
+    estimate, least = (alpha * mean_weight, alpha) if scenario == "one-sample" else (mean_weight, 0.0)
     impossible = ""
     if estimate >= 1:
         impossible = f"a prior of {estimate:.4g}"
     elif estimate < least:
         impossible = f"a prior of {estimate:.4g}, below the share {alpha:.4g} of labeled instances"
     return Share(float(np.clip(estimate, least, 1.0)), trusted=True, impossible=impossible)
-
-
-def _from_labeling_alone(parts: list[PUData], alpha: float, clip: float, scenario: str) -> float:
-    """Elkan and Noto (2008): under SCAR, labeled instances have u = c on average where classes separate."""
-    factor = alpha if scenario == "one-sample" else 1.0
-    divisor = np.concatenate([part.divisor for part in parts])
-    return min(1.0, factor / float(np.maximum(divisor, clip).mean()))
 
 
 def cut(score: np.ndarray, share: float) -> float:

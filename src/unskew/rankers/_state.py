@@ -33,45 +33,41 @@ if TYPE_CHECKING:
 def model_file_of(ranker: "Ranker") -> ModelFile:
     """Everything that a fitted ranker needs to score again, as data."""
     arrays: dict[str, np.ndarray] = {}
-    fitted = {name: value for name, value in vars(ranker).items() if name.endswith("_")}
-    for name, value in fitted.items():
+    numbers: dict[str, Any] = {}
+    for name, value in vars(ranker).items():
+        if not name.endswith("_") or name in _WRITTEN_APART:
+            continue
         if isinstance(value, nn.Module):
             arrays |= _network_arrays(name.removesuffix("_"), value)
+        elif isinstance(value, float | int | np.number):
+            numbers[name] = None if np.isnan(value) else np.asarray(value).item()  # JSON has no NaN
+        else:  # a method from outside could not score from such a file
+            raise ValueError(
+                f"a model file keeps numbers and networks, but {type(ranker).__name__}.{name} is a "
+                f"{type(value).__name__}. Make it one of these, or keep the model with joblib."
+            )
     header = {
         "library_version": __version__,
         "written_with": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
         "method": ranker.name,
         "parameters": _plain_parameters(ranker),
         "custom_network": callable(ranker.network),
-        "input_shape": list(ranker.input_shape_),
+        "input_shape": ranker.input_shape_,
         "n_features_in": getattr(ranker, "n_features_in_", None),  # images have none, as in scikit-learn
         "feature_names": [str(name) for name in getattr(ranker, "feature_names_in_", [])] or None,
         "training": ranker.training_summary_,
-        "history": [list(epoch) for epoch in ranker.history_],
-        "numbers": {
-            name: _number(value) for name, value in fitted.items() if isinstance(value, float | int | np.number)
-        },
-        "labeling": _labeling_header(ranker, arrays, needs_labeling="network_" not in fitted),
+        "history": ranker.history_,
+        "numbers": numbers,
+        "labeling": _labeling_header(ranker, arrays),
     }
-    _require_all_kept(ranker, fitted, header)
     return ModelFile(header, arrays)
 
 
 _WRITTEN_APART = {"labeling_", "classes_", "input_shape_", "feature_names_in_", "training_summary_", "history_"}
 
 
-def _require_all_kept(ranker: "Ranker", fitted: dict[str, Any], header: dict[str, Any]) -> None:
-    """Refuse to write a file from which a method from outside could not score."""
-    for name, value in fitted.items():
-        if not (isinstance(value, nn.Module) or name in header["numbers"] or name in _WRITTEN_APART):
-            raise ValueError(
-                f"a model file keeps numbers and networks, but {type(ranker).__name__}.{name} is a "
-                f"{type(value).__name__}. Make it one of these, or keep the model with joblib."
-            )
-
-
 @dataclass(frozen=True)
-class _Training:
+class _TrainedOn:
     """Instances that a model was trained on, and their share of labeled ones."""
 
     n_labeled: int
@@ -82,7 +78,9 @@ class _Training:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            _require(value >= 0 if name != "alpha" else 0 < value < 1, f"training.{name}", "a count or a share", value)
+            _require_entry(
+                value >= 0 if name != "alpha" else 0 < value < 1, f"training.{name}", "a count or a share", value
+            )
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,10 @@ class _Fold:
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        _require(self.network is None or self.network in NETWORKS, "its network", " or ".join(NETWORKS), self.network)
-        _require(self.alpha is None or 0 < self.alpha < 1, "its alpha", "between 0 and 1", self.alpha)
+        _require_entry(
+            self.network is None or self.network in NETWORKS, "its network", " or ".join(NETWORKS), self.network
+        )
+        _require_entry(self.alpha is None or 0 < self.alpha < 1, "its alpha", "between 0 and 1", self.alpha)
         _require_best_epoch(self.best_epoch, self.history)
 
 
@@ -113,34 +113,38 @@ class _Header:
     input_shape: tuple[int, ...]
     n_features_in: int | None
     feature_names: tuple[str, ...] | None
-    training: _Training
+    training: _TrainedOn
     history: tuple[Epoch, ...]
     numbers: dict[str, Any]
     labeling: tuple[_Fold, ...] | None
 
     def __post_init__(self) -> None:
         shape, names, numbers = self.input_shape, self.feature_names, self.numbers
-        _require(min(shape, default=0) > 0, "input_shape", "one size above 0 or more", shape)
+        _require_entry(min(shape, default=0) > 0, "input_shape", "one size above 0 or more", shape)
         n_features = shape[0] if len(shape) == 1 else None
         for found in (self.n_features_in, numbers.get("n_features_in_")):
-            _require(found in (None, n_features), "n_features_in", f"that of rows of shape {shape}", found)
-        _require(not names or len(names) == n_features, "feature_names", f"{n_features} names", names)
+            _require_entry(found in (None, n_features), "n_features_in", f"that of rows of shape {shape}", found)
+        _require_entry(not names or len(names) == n_features, "feature_names", f"{n_features} names", names)
         for name, value in numbers.items():
             known = name.isidentifier() and name.endswith("_") and not name.startswith("_")
-            _require(known and name not in _WRITTEN_APART, "numbers", "numbers of a fitted model, ending with _", name)
-            _require(isinstance(value, float | int | None), f"numbers.{name}", "a number or null", value)
+            _require_entry(
+                known and name not in _WRITTEN_APART, "numbers", "numbers of a fitted model, ending with _", name
+            )
+            _require_entry(isinstance(value, float | int | None), f"numbers.{name}", "a number or null", value)
         build(float, numbers.get("threshold_"), "threshold_")
         _require_best_epoch(numbers.get("best_epoch_"), self.history)
         for name in ("prior_", "label_freq_"):
             share = build(float | None, numbers.get(name), name)
-            _require(share is None or 0 <= share <= 1, name, "between 0 and 1", share)
+            _require_entry(share is None or 0 <= share <= 1, name, "between 0 and 1", share)
         for fold in self.labeling or ():
             agrees = names is None or fold.feature_names in (None, names)
-            _require(agrees, "feature_names of a labeling model", "those of its ranker", fold.feature_names)
-        _require(self.labeling is None or len(self.labeling) > 0, "labeling", "one network or more", self.labeling)
+            _require_entry(agrees, "feature_names of a labeling model", "those of its ranker", fold.feature_names)
+        _require_entry(
+            self.labeling is None or len(self.labeling) > 0, "labeling", "one network or more", self.labeling
+        )
 
 
-def _require(holds: bool, what: str, wanted: str, found: Any) -> None:
+def _require_entry(holds: bool, what: str, wanted: str, found: Any) -> None:
     if not holds:
         raise ValueError(f"{what} must be {wanted}, but it is {short(found)}")
 
@@ -148,7 +152,7 @@ def _require(holds: bool, what: str, wanted: str, found: Any) -> None:
 def _require_best_epoch(best: Any, history: tuple[Epoch, ...]) -> None:
     # Methods that train no network of their own have no history, and 0.
     inside = type(best) is int and 0 <= best < max(1, len(history))
-    _require(inside, "best_epoch", f"one of the {len(history)} epochs", best)
+    _require_entry(inside, "best_epoch", f"one of the {len(history)} epochs", best)
 
 
 def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
@@ -213,11 +217,6 @@ def _require_working(ranker: "Ranker") -> None:
         raise ValueError(f"all of this must be finite: {found}")
 
 
-def _folds(labeling: Any) -> tuple[Any, ...]:
-    """The labeling models of all folds, or the one that there is."""
-    return labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
-
-
 def _device_here(device: Any) -> str:
     """The device that a model was fitted on or, where torch does not have it, the processor."""
     try:
@@ -254,13 +253,16 @@ def _ranker_from(
     ranker.classes_ = np.array([0, 1])
     ranker.training_summary_ = dict(vars(header.training))
     ranker.history_ = list(header.history)
-    own, of_labeling = _network_names(arrays)
-    for name in own:
+    names = {name.partition(".")[0] for name in arrays}
+    of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
+    for name in names - of_labeling:
         if hasattr(ranker, f"{name}_"):
             raise ValueError(f"arrays must be those of networks, but some are called {name!r}")
         setattr(ranker, f"{name}_", _network_from(arrays, name, ranker.network, ranker.input_shape_, ranker.device))
     described = {f"labeling{number}" for number in range(len(header.labeling or ()))}
-    _require(of_labeling == described, "networks of the labeling model", short(sorted(described)), sorted(of_labeling))
+    _require_entry(
+        of_labeling == described, "networks of the labeling model", short(sorted(described)), sorted(of_labeling)
+    )
     if header.labeling is not None:
         folds = tuple(_labeling_network(fold, arrays, number, ranker) for number, fold in enumerate(header.labeling))
         ranker.labeling_ = folds[0] if len(folds) == 1 else CrossFittedLabeling(folds)
@@ -271,9 +273,7 @@ def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
     """Parameters that JSON can hold; objects (a callable, a generator, a classifier) are left to their defaults."""
     plain = {}
     for name, value in ranker.get_params(deep=False).items():
-        if isinstance(value, np.ndarray | np.generic):
-            value = value.tolist()
-        elif isinstance(value, tuple | list):
+        if isinstance(value, np.ndarray | np.generic | tuple | list):
             value = np.asarray(value).tolist()
         try:
             json.dumps(value, allow_nan=False)
@@ -283,23 +283,11 @@ def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
     return plain
 
 
-def _number(value: "float | np.number[Any]") -> Any:
-    """JSON has no NaN; a frequency that is not known is null."""
-    return None if np.isnan(value) else value.item() if isinstance(value, np.number) else value
-
-
 def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
     return {
         f"{prefix}.{name}": np.asarray(value.detach().cpu().numpy(), order="C")  # numbers stay numbers, of no dimension
         for name, value in network.state_dict().items()
     }
-
-
-def _network_names(arrays: dict[str, np.ndarray]) -> tuple[set[str], set[str]]:
-    """Names of the ranker's own networks, and of those of its labeling model, which are numbered."""
-    names = {name.partition(".")[0] for name in arrays}
-    of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
-    return names - of_labeling, of_labeling
 
 
 def _network_from(
@@ -335,16 +323,14 @@ def _require_fitting(network: nn.Module, state: dict[str, torch.Tensor], choice:
             raise ValueError(f"the weights of its network must be finite, but some of {name!r} are not")
 
 
-def _labeling_header(
-    ranker: "Ranker", arrays: dict[str, np.ndarray], needs_labeling: bool
-) -> list[dict[str, Any]] | None:
+def _labeling_header(ranker: "Ranker", arrays: dict[str, np.ndarray]) -> list[dict[str, Any]] | None:
     """Put the labeling networks' arrays with the others and describe them; None for what cannot be kept as data."""
     labeling = getattr(ranker, "labeling_", None)
     if labeling is None:
         return None
-    folds = _folds(labeling)
+    folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
     lost = _what_no_file_keeps(folds, ranker)
-    if lost and needs_labeling:
+    if lost and not hasattr(ranker, "network_"):
         raise ValueError(
             f"this model scores by its labeling model, {lost}. Fit it with labeling=None to save it, or keep it with "
             "joblib."
@@ -359,15 +345,9 @@ def _labeling_header(
         return None
     for number, fold in enumerate(folds):
         arrays |= _network_arrays(f"labeling{number}", fold.network)
+    kept = "input_shape", "history", "best_epoch", "alpha", "feature_names"
     return [
-        {
-            "network": None if callable(fold.kind) else fold.kind,
-            "input_shape": list(fold.input_shape),
-            "history": [list(epoch) for epoch in fold.history],
-            "best_epoch": fold.best_epoch,
-            "alpha": fold.alpha,
-            "feature_names": None if fold.feature_names is None else list(map(str, fold.feature_names)),
-        }
+        {"network": None if callable(fold.kind) else fold.kind} | {name: getattr(fold, name) for name in kept}
         for fold in folds
     ]
 
@@ -384,12 +364,9 @@ def _what_no_file_keeps(folds: tuple[Any, ...], ranker: "Ranker") -> str:
 def _labeling_network(fold: _Fold, arrays: dict[str, np.ndarray], number: int, ranker: "Ranker") -> LabelingNetwork:
     kind = ranker.network if fold.network is None else fold.network
     shape = fold.input_shape or ranker.input_shape_
-    _require(
-        math.prod(shape) == math.prod(ranker.input_shape_) and min(shape) > 0,
-        "the shape of a row of the labeling model",
-        f"of the size of its ranker's, {ranker.input_shape_}",
-        shape,
-    )
+    fits = math.prod(shape) == math.prod(ranker.input_shape_) and min(shape) > 0
+    wanted = f"of the size of its ranker's, {ranker.input_shape_}"
+    _require_entry(fits, "the shape of a row of the labeling model", wanted, shape)
     network = _network_from(arrays, f"labeling{number}", kind, shape, ranker.device)
     return LabelingNetwork(
         network, kind, shape, ranker.device, list(fold.history), fold.best_epoch, fold.alpha, fold.feature_names

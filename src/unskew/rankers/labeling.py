@@ -6,7 +6,7 @@ two-sample scenario the density ratio is estimated instead, from the odds of the
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -54,11 +54,6 @@ class LabelingModel(ABC):
     history: Sequence[Epoch] = ()
     best_epoch: int = 0
 
-    @property
-    @abstractmethod
-    def n_features(self) -> int | None:
-        """Numbers in a row that it was fitted on; None if it does not say."""
-
     @abstractmethod
     def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Labeling probability at these rows (all, if None), before clipping."""
@@ -87,9 +82,10 @@ class LabelingNetwork(LabelingModel):
     feature_names: tuple[str, ...] | None = None  # where it was trained on columns that have names
 
     def __post_init__(self) -> None:
-        if self.feature_names is not None and len(self.feature_names) != self.n_features:
+        n_features = prod(self.input_shape)
+        if self.feature_names is not None and len(self.feature_names) != n_features:
             raise ValueError(
-                f"a labeling network must have one feature name per feature, {self.n_features}, but it got "
+                f"a labeling network must have one feature name per feature, {n_features}, but it got "
                 f"{len(self.feature_names)}. Leave them out where columns have no names."
             )
 
@@ -98,20 +94,9 @@ class LabelingNetwork(LabelingModel):
         """Names of the columns it was trained on, as scikit-learn's estimators have them; None if they had none."""
         return None if self.feature_names is None else np.array(self.feature_names, dtype=object)
 
-    @property
-    def n_features(self) -> int:
-        """Numbers in a row that it was trained on."""
-        return prod(self.input_shape)
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
-        rows = as_rows(check_features(self, X, reset=False))
-        if rows.shape != tuple(self.input_shape):
-            raise ValueError(
-                f"X must have rows of shape {tuple(self.input_shape)}, as the labeling network was trained on, but "
-                f"they have shape {rows.shape}. Give X the same features in the same order."
-            )
-        labeled = self.prob_at(rows)
+        labeled = self.prob_at(read_rows(self, X, self.input_shape))
         return np.column_stack([1 - labeled, labeled])
 
     def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
@@ -140,10 +125,6 @@ class _FittedEstimator(LabelingModel):
     """A user's own estimator, which takes tables as scikit-learn does."""
 
     estimator: Any
-
-    @property
-    def n_features(self) -> int | None:
-        return getattr(self.estimator, "n_features_in_", None)
 
     def table(self, X: Rows, rows: np.ndarray | None) -> Any:
         """Rows in the form in which it was fitted."""
@@ -196,29 +177,27 @@ class _Folds:
     @property
     def n_features_in_(self) -> int | None:
         """Numbers in a row that the folds were fitted on, if they know it."""
-        return as_model(self.folds[0]).n_features
+        return _n_features(self.folds[0])
+
+    def _mean(self, estimate: Callable[[Any], np.ndarray]) -> np.ndarray:
+        return np.asarray(np.mean([estimate(fold) for fold in self.folds], axis=0))
 
 
 @dataclass(frozen=True)
 class CrossFittedLabeling(_Folds, LabelingModel):
     """The models of k folds; a new instance gets the mean of their estimates."""
 
-    @property
-    def n_features(self) -> int | None:
-        """Numbers in a row that the folds were fitted on."""
-        return self.n_features_in_
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
-        return np.asarray(np.mean([fold.predict_proba(X) for fold in self.folds], axis=0))
+        return self._mean(lambda fold: fold.predict_proba(X))
 
     def prob_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Mean labeling probability at these rows."""
-        return np.asarray(np.mean([as_model(fold).prob_at(X, rows) for fold in self.folds], axis=0))
+        return self._mean(lambda fold: as_model(fold).prob_at(X, rows))
 
     def ratio_at(self, X: Rows, rows: np.ndarray | None, alpha: float) -> np.ndarray:
         """Mean density ratio at these rows."""
-        return np.asarray(np.mean([as_model(fold).ratio_at(X, rows, alpha) for fold in self.folds], axis=0))
+        return self._mean(lambda fold: as_model(fold).ratio_at(X, rows, alpha))
 
 
 @dataclass(frozen=True)
@@ -227,7 +206,7 @@ class CrossFittedRatio(_Folds):
 
     def density_ratio(self, X: Any) -> np.ndarray:
         """Estimated ratio at each row."""
-        return np.asarray(np.mean([fold.density_ratio(X) for fold in self.folds], axis=0))
+        return self._mean(lambda fold: fold.density_ratio(X))
 
 
 def as_model(labeling: Any) -> LabelingModel:
@@ -235,6 +214,24 @@ def as_model(labeling: Any) -> LabelingModel:
     if isinstance(labeling, LabelingModel):
         return labeling
     return _DensityRatio(labeling) if hasattr(labeling, "density_ratio") else _Classifier(labeling)
+
+
+def read_rows(estimator: Any, X: Any, shape: tuple[int, ...]) -> Rows:
+    """Features of a user's X, as the fitted estimator checks them, in rows of the shape that it was trained on."""
+    rows = as_rows(check_features(estimator, X, reset=False))
+    if rows.shape != shape:
+        raise ValueError(
+            f"X must have rows of shape {shape}, as in training, but they have shape {rows.shape}. Give X the same "
+            "features in the same order."
+        )
+    return rows
+
+
+def _n_features(labeling: Any) -> int | None:
+    """Numbers in a row that a labeling model was fitted on; None if it does not say."""
+    if isinstance(labeling, LabelingNetwork):
+        return prod(labeling.input_shape)
+    return getattr(labeling, "n_features_in_", None)
 
 
 def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, alpha: float) -> np.ndarray:
@@ -262,91 +259,39 @@ def fit_labeling(
     keeps the names of the columns: it may choose columns by them, and it is not lent where they are others.
     """
     names = None if feature_names is None else tuple(feature_names)
-    _require_same_columns(labeling, names)
-    labeling = getattr(labeling, "labeling_", labeling)
-    if labeling is not None:
-        _require_labeling(labeling, data.X, scenario)
-    if _is_fitted(labeling):
-        if crossfit:
-            raise ValueError(
-                f"crossfit={crossfit} fits the labeling model anew for each fold, but the given one is fitted already. "
-                "Pass an unfitted one, or crossfit=0."
-            )
-        model = labeling
-    elif crossfit:
-        return _cross_fit(labeling, names, data, held_out, trainer, rng, crossfit, scenario)
+    labeling = _checked(labeling, names, data.X, scenario)
+
+    def fit(part: PUData, title: str) -> Any:
+        """Train a network, or fit a copy of the estimator, on this part of the data."""
+        if labeling is None:
+            trained = trainer.minimize(labeling_risk, part, held_out, rng, title)
+            training = trained.history, trained.best_epoch, part.alpha
+            return LabelingNetwork(trained.network, trainer.network, part.X.shape, trainer.device, *training, names)
+        model = clone(labeling)
+        set_seeds(model, rng)
+        rows = np.concatenate([part.labeled_rows, part.unlabeled_rows])
+        return model.fit(as_table(part.X, rows, names), np.repeat([1, 0], [part.n_labeled, part.n_unlabeled]))
+
+    if not crossfit:
+        model = labeling if _is_fitted(labeling) else fit(data, "labeling")
+        inside = estimate_at(model, data.X, data.labeled_rows, scenario, data.alpha)
+    elif _is_fitted(labeling):
+        raise ValueError(
+            f"crossfit={crossfit} fits the labeling model anew for each fold, but the given one is fitted already. "
+            "Pass an unfitted one, or crossfit=0."
+        )
     else:
-        model = _fit_one(labeling, names, data, held_out, trainer, rng, "labeling")
-    inside = estimate_at(model, data.X, data.labeled_rows, scenario, data.alpha)
+        model, inside = _cross_fit(fit, data, rng, crossfit, scenario)
     outside = estimate_at(model, held_out.X, held_out.labeled_rows, scenario, data.alpha)
-    return model, _with_estimate(data, inside, scenario), _with_estimate(held_out, outside, scenario)
-
-
-def _with_estimate(data: PUData, estimate: np.ndarray, scenario: str) -> PUData:
     if scenario == "one-sample":
-        return replace(data, labeling_prob=estimate)
-    return replace(data, density_ratio=estimate)
-
-
-def _require_same_columns(labeling: Any, names: tuple[str, ...] | None) -> None:
-    """Refuse a lent labeling model that was fitted on other columns, or on these in another order."""
-    lent = getattr(labeling, "feature_names_in_", None)
-    if lent is not None and names is not None and tuple(lent) != names:
-        raise ValueError(
-            f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(names)}. Give X the same "
-            "columns in the same order."
-        )
-
-
-def _require_labeling(labeling: Any, X: Rows, scenario: str) -> None:
-    """Refuse what cannot estimate what the scenario needs, or was fitted on rows of another size."""
-    if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
-        raise ValueError(
-            f"a ranker that lends its labeling model must have one, but this {type(labeling).__name__} is not fitted "
-            "(clone, and with it every search, unfits it), or was fitted without one because it was given the prior. "
-            "Pass the fitted ranker's labeling_: a network stays fitted, a classifier does inside "
-            "sklearn.frozen.FrozenEstimator."
-        )
-    model, n_features = as_model(labeling), prod(X.shape)
-    if model.n_features not in (None, n_features):
-        raise ValueError(
-            f"the lent labeling model was fitted on {model.n_features} features, but X has {n_features}. Fit it on the "
-            "same features."
-        )
-    if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
-        model.prob_at(X)  # raises: it has none
-
-
-def _fit_one(
-    labeling: Any,
-    names: tuple[str, ...] | None,
-    data: PUData,
-    held_out: PUData,
-    trainer: Trainer,
-    rng: np.random.RandomState,
-    title: str,
-) -> Any:
-    """Fit a network, or a copy of the estimator, on columns of these names."""
-    if labeling is None:
-        trained = trainer.minimize(labeling_risk, data, held_out, rng, title)
-        training = trained.history, trained.best_epoch, data.alpha
-        return LabelingNetwork(trained.network, trainer.network, data.X.shape, trainer.device, *training, names)
-    model = clone(labeling)
-    set_seeds(model, rng)
-    rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
-    return model.fit(as_table(data.X, rows, names), np.repeat([1, 0], [data.n_labeled, data.n_unlabeled]))
+        return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
+    return model, replace(data, density_ratio=inside), replace(held_out, density_ratio=outside)
 
 
 def _cross_fit(
-    labeling: Any,
-    names: tuple[str, ...] | None,
-    data: PUData,
-    held_out: PUData,
-    trainer: Trainer,
-    rng: np.random.RandomState,
-    crossfit: int,
-    scenario: str,
-) -> tuple[CrossFittedLabeling | CrossFittedRatio, PUData, PUData]:
+    fit: Callable[[PUData, str], Any], data: PUData, rng: np.random.RandomState, crossfit: int, scenario: str
+) -> tuple[CrossFittedLabeling | CrossFittedRatio, np.ndarray]:
+    """The models of all folds, and for each labeled instance the estimate of the one that did not see it."""
     if data.n_labeled < 2 * crossfit:
         raise TooFewLabeled(
             f"crossfit={crossfit} needs at least {2 * crossfit} labeled instances for training, but there are "
@@ -363,21 +308,44 @@ def _cross_fit(
             unlabeled_rows=data.unlabeled_rows[unlabeled_fold != fold],
             confidence=None,
         )
-        model = _fit_one(labeling, names, rest, held_out, trainer, rng, f"labeling, fold {fold + 1} of {crossfit}")
+        models.append(fit(rest, f"labeling, fold {fold + 1} of {crossfit}"))
         left_out = labeled_fold == fold
-        inside[left_out] = estimate_at(model, data.X, data.labeled_rows[left_out], scenario, rest.labeled_share)
-        models.append(model)
-    ratios = hasattr(models[0], "density_ratio")
-    mean = CrossFittedRatio(tuple(models)) if ratios else CrossFittedLabeling(tuple(models))
-    outside = estimate_at(mean, held_out.X, held_out.labeled_rows, scenario, data.alpha)
-    return mean, _with_estimate(data, inside, scenario), _with_estimate(held_out, outside, scenario)
+        inside[left_out] = estimate_at(models[-1], data.X, data.labeled_rows[left_out], scenario, rest.labeled_share)
+    kind = CrossFittedRatio if hasattr(models[0], "density_ratio") else CrossFittedLabeling
+    return kind(tuple(models)), inside
+
+
+def _checked(labeling: Any, names: tuple[str, ...] | None, X: Rows, scenario: str) -> Any:
+    """Labeling model as it was passed, or as a ranker lends it, if it suits these columns and the scenario."""
+    lent = getattr(labeling, "feature_names_in_", None)
+    if lent is not None and names is not None and tuple(lent) != names:
+        raise ValueError(
+            f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(names)}. Give X the same "
+            "columns in the same order."
+        )
+    labeling = getattr(labeling, "labeling_", labeling)
+    if labeling is None:
+        return None
+    if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
+        raise ValueError(
+            f"a ranker that lends its labeling model must have one, but this {type(labeling).__name__} is not fitted "
+            "(clone, and with it every search, unfits it), or was fitted without one because it was given the prior. "
+            "Pass the fitted ranker's labeling_: a network stays fitted, a classifier does inside "
+            "sklearn.frozen.FrozenEstimator."
+        )
+    if (found := _n_features(labeling)) not in (None, prod(X.shape)):
+        raise ValueError(
+            f"the lent labeling model was fitted on {found} features, but X has {prod(X.shape)}. Fit it on the same "
+            "features."
+        )
+    if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
+        as_model(labeling).prob_at(X)  # raises: it has none
+    return labeling
 
 
 def _is_fitted(labeling: Any) -> bool:
-    if labeling is None:
-        return False
     if not hasattr(labeling, "fit"):  # our own, or a user's object that only predicts
-        return True
+        return labeling is not None
     try:
         check_is_fitted(labeling)
     except NotFittedError:

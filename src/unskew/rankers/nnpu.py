@@ -79,9 +79,8 @@ class NonNegativePU(RiskRanker):
 
     def risk(self, batch: ScoredBatch) -> Tensor:
         """Positive-unlabeled risk, corrected."""
-        parts = pu_risk_parts(
-            batch.labeled, batch.unlabeled, batch.alpha, self.prior_, as_surrogate(self.surrogate), self.scenario
-        )
+        surrogate = as_surrogate(self.surrogate)
+        parts = pu_risk_parts(batch.labeled, batch.unlabeled, batch.alpha, self.prior_, surrogate, self.scenario)
         if self.correction == "absolute":
             return absolute_correction(*parts)
         return nonnegative_correction(*parts, self.beta, self.gamma)

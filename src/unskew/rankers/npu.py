@@ -18,14 +18,7 @@ from unskew.rankers._base import RiskRanker
 
 
 def npu_risk_parts(
-    labeled: Tensor,
-    unlabeled: Tensor,
-    confidence: Tensor,
-    alpha: float,
-    prior: float,
-    mixing: float,
-    surrogate: Surrogate,
-    scenario: str,
+    batch: ScoredBatch, confidence: Tensor, prior: float, mixing: float, surrogate: Surrogate, scenario: str
 ) -> tuple[Tensor, Tensor]:
     r"""Risk of the positives and risk of the negatives, from PU scores with confidence r and a mixing weight a.
 
@@ -33,10 +26,10 @@ def npu_risk_parts(
 
     Their sum is a times the sum of `pu_risk_parts` plus (1 - a) pi times the risk of Pconf.
     """
-    loss_if_negative = surrogate(-labeled)
-    everything = mean_over_everything(loss_if_negative, surrogate(-unlabeled), alpha, scenario)
+    loss_if_negative = surrogate(-batch.labeled)
+    everything = mean_over_everything(loss_if_negative, surrogate(-batch.unlabeled), batch.alpha, scenario)
     by_confidence = ((1 - confidence - mixing) / confidence * loss_if_negative).mean()
-    return prior * surrogate(labeled).mean(), mixing * everything + prior * by_confidence
+    return prior * surrogate(batch.labeled).mean(), mixing * everything + prior * by_confidence
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -114,7 +107,4 @@ class NoisyPU(RiskRanker):
     def _risk_at(self, mixing: float, batch: ScoredBatch) -> Tensor:
         given = torch.ones_like(batch.labeled) if batch.confidence is None else batch.confidence
         confidence = given.clamp(min=self.clip)
-        parts = npu_risk_parts(
-            batch.labeled, batch.unlabeled, confidence, batch.alpha, self.prior_, mixing, sigmoid, self.scenario
-        )
-        return absolute_correction(*parts)
+        return absolute_correction(*npu_risk_parts(batch, confidence, self.prior_, mixing, sigmoid, self.scenario))

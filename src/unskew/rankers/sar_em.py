@@ -71,8 +71,6 @@ class SelectedAtRandomEM(EMRanker):
 
     def converged(self, before: Logits, after: Logits, alpha: float) -> bool:
         """Whether propensity and log-likelihood both change less than `tolerance`."""
-        old, new = (
-            torch.sigmoid(torch.cat([each.propensity_labeled, each.propensity_unlabeled])) for each in (before, after)
-        )
+        old, new = (torch.sigmoid(torch.cat(each[2:])) for each in (before, after))  # propensities of all
         gain = observed_loss(before, alpha) - observed_loss(after, alpha)
         return bool((new - old).abs().mean() < self.tolerance and gain < self.tolerance)

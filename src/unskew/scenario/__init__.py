@@ -47,14 +47,18 @@ def draw_split(
     """
     sizes = Sizes() if sizes is None else sizes
     trainer = Trainer(max_epochs=CONFIDENCE_EPOCHS) if trainer is None else trainer
-    draw = _draw_parts if raw.confidence is None else _draw_annotated_parts
-    train, validation, test, confidence = draw(raw, prior, sizes, trainer, rng)
-    return Split(
-        train=_label_positives(raw, train, confidence, label_freq, selection, rng),
-        validation=_label_positives(raw, validation, confidence, label_freq, selection, rng),
-        test_X=raw.X[test],
-        test_y=raw.y[test],
-    )
+    train, validation, test, confidence = _draw_parts(raw, prior, sizes, trainer, rng)
+    parts = []
+    for part in (train, validation):
+        positive_rows = part[raw.y[part] == 1]
+        n_labeled = round(label_freq * len(positive_rows))
+        if selection == "favored":
+            chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
+        else:
+            chosen = select_confident(positive_rows, confidence[positive_rows], n_labeled, rng)
+        labeled = np.isin(part, chosen)
+        parts.append(Labeled(raw.X[part], labeled.astype(int), np.where(labeled, confidence[part], np.nan)))
+    return Split(parts[0], parts[1], raw.X[test], raw.y[test])
 
 
 def labeled_counts(sizes: Sizes, prior: float, label_freq: float) -> tuple[int, int]:
@@ -65,7 +69,7 @@ def labeled_counts(sizes: Sizes, prior: float, label_freq: float) -> tuple[int, 
     >>> labeled_counts(Sizes(), prior=0.05, label_freq=0.1)
     (25, 5)
     """
-    train, validation = (_n_labeled(_n_positive(size, prior), label_freq) for size in (sizes.train, sizes.validation))
+    train, validation = (round(label_freq * round(size * prior)) for size in (sizes.train, sizes.validation))
     return train, validation
 
 
@@ -106,20 +110,17 @@ def select_confident(
     return np.asarray(rng.choice(positive_rows, n_labeled, replace=False, p=weight / weight.sum()))
 
 
-def _n_positive(size: int, share: float) -> int:
-    return round(size * share)
-
-
-def _n_labeled(n_positive: int, label_freq: float) -> int:
-    return round(label_freq * n_positive)
-
-
-_Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Rows for training, validation and testing; confidence of every row, NaN where it is not known."""
-
-
-def _draw_parts(raw: RawData, prior: float, sizes: Sizes, trainer: Trainer, rng: np.random.RandomState) -> _Parts:
-    wanted = [(sizes.train, prior), (sizes.validation, prior), (sizes.confidence, prior), (sizes.test, 0.5)]
+def _draw_parts(
+    raw: RawData, prior: float, sizes: Sizes, trainer: Trainer, rng: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows for training, validation and testing; confidence of every row, NaN where it is not known."""
+    seen_by_fit, for_test = [(sizes.train, prior), (sizes.validation, prior)], (sizes.test, 0.5)
+    if raw.confidence is not None:
+        is_annotated = ~np.isnan(raw.confidence)
+        train, validation = _disjoint_parts(raw.y, np.flatnonzero(is_annotated), seen_by_fit, rng)
+        (test,) = _disjoint_parts(raw.y, np.flatnonzero(~is_annotated), [for_test], rng)
+        return train, validation, test, raw.confidence
+    wanted = [*seen_by_fit, (sizes.confidence, prior), for_test]
     train, validation, other, test = _disjoint_parts(raw.y, np.arange(len(raw.y)), wanted, rng)
     seen = np.concatenate([train, validation])
     confidence = np.full(len(raw.y), np.nan)
@@ -127,52 +128,18 @@ def _draw_parts(raw: RawData, prior: float, sizes: Sizes, trainer: Trainer, rng:
     return train, validation, test, confidence
 
 
-def _draw_annotated_parts(
-    raw: RawData, prior: float, sizes: Sizes, _trainer: Trainer, rng: np.random.RandomState
-) -> _Parts:
-    assert raw.confidence is not None
-    is_annotated = ~np.isnan(raw.confidence)
-    wanted = [(sizes.train, prior), (sizes.validation, prior)]
-    train, validation = _disjoint_parts(raw.y, np.flatnonzero(is_annotated), wanted, rng)
-    (test,) = _disjoint_parts(raw.y, np.flatnonzero(~is_annotated), [(sizes.test, 0.5)], rng)
-    return train, validation, test, raw.confidence
-
-
-def _label_positives(
-    raw: RawData,
-    part: np.ndarray,
-    confidence: np.ndarray,
-    label_freq: float,
-    selection: str,
-    rng: np.random.RandomState,
-) -> Labeled:
-    positive_rows = part[raw.y[part] == 1]
-    n_labeled = _n_labeled(len(positive_rows), label_freq)
-    if selection == "favored":
-        chosen = select_favored(positive_rows, raw.favored[positive_rows], n_labeled, rng)
-    else:
-        chosen = select_confident(positive_rows, confidence[positive_rows], n_labeled, rng)
-    labeled = np.isin(part, chosen)
-    return Labeled(raw.X[part], labeled.astype(int), np.where(labeled, confidence[part], np.nan))
-
-
 def _disjoint_parts(
     y: np.ndarray, among: np.ndarray, wanted: list[tuple[int, float]], rng: np.random.RandomState
 ) -> list[np.ndarray]:
     """Rows of parts with these sizes and shares of positives, no row in two of them, each part shuffled."""
-    pools = {label: rng.permutation(among[y[among] == label]) for label in (0, 1)}
-    counts = [{1: _n_positive(size, share), 0: size - _n_positive(size, share)} for size, share in wanted]
-    for label, pool in pools.items():
-        needed = sum(count[label] for count in counts)
-        if needed > len(pool):
+    n_positive = np.array([round(size * share) for size, share in wanted])
+    by_class = []
+    for label, counts in enumerate((np.array([size for size, _ in wanted]) - n_positive, n_positive)):
+        pool = rng.permutation(among[y[among] == label])
+        if counts.sum() > len(pool):
             raise ValueError(
-                f"the parts need {needed} instances of class {label}, but there are {len(pool)}. Use smaller parts "
-                "(sizes=Sizes(...); for an experiment, where its data set is registered) or another prior."
+                f"the parts need {counts.sum()} instances of class {label}, but there are {len(pool)}. Use smaller "
+                "parts (sizes=Sizes(...); for an experiment, where its data set is registered) or another prior."
             )
-    parts = []
-    start = {0: 0, 1: 0}
-    for count in counts:
-        chosen = [pools[label][start[label] : start[label] + count[label]] for label in (0, 1)]
-        start = {label: start[label] + count[label] for label in (0, 1)}
-        parts.append(rng.permutation(np.concatenate(chosen)))
-    return parts
+        by_class.append(np.split(pool, np.cumsum(counts))[:-1])
+    return [rng.permutation(np.concatenate(part)) for part in zip(*by_class, strict=True)]
