@@ -318,7 +318,7 @@ def test_every_command_tells_how_a_file_was_read(fitted, latin, tmp_path):
 def test_a_wrong_list_is_refused_before_anything_is_scored(fitted, tmp_path, monkeypatch):
     folder, _ = fitted
     model = TableModel.load(folder / "model.unskew")
-    monkeypatch.setattr(ranking, "_score", lambda *_: pytest.fail("scored"))
+    monkeypatch.setattr(ranking, "_score_blocks", lambda *_: pytest.fail("scored"))
     nested = toy_frame(50).with_columns(parts=pl.Series([[1, 2]] * 50))
     nested.write_parquet(tmp_path / "nested.parquet")
     for source, out, ids, message in (
