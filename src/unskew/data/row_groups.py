@@ -168,7 +168,7 @@ def column_values(file: File, name: str) -> np.ndarray:
             values = np.array(column.to_pylist(), dtype=object)
         else:
             values = column.to_numpy()
-    _require_length(len(values), file.metadata.num_rows, file, f"its column {name!r}")
+    _require_all_rows_read(len(values), file.metadata.num_rows, file, f"its column {name!r}")
     return values
 
 
@@ -198,7 +198,7 @@ def _features(file: File, number: int, columns: Sequence[str]) -> np.ndarray:
         for start in range(0, len(columns), COLUMNS_AT_ONCE):
             names = list(columns[start : start + COLUMNS_AT_ONCE])
             table = opened.read_row_group(number, columns=names)
-            _require_length(len(table), n_rows, file, part)
+            _require_all_rows_read(len(table), n_rows, file, part)
             with np.errstate(over="ignore", invalid="ignore"):  # `fill` names the row of what is not finite
                 for place, name in enumerate(names, start):
                     features[place] = table.column(name).to_numpy()
@@ -206,6 +206,6 @@ def _features(file: File, number: int, columns: Sequence[str]) -> np.ndarray:
     return features
 
 
-def _require_length(found: int, wanted: int, file: File, part: str) -> None:
+def _require_all_rows_read(found: int, wanted: int, file: File, part: str) -> None:
     if found != wanted:
         raise damage(file.path, part, f"{found:,} rows instead of {wanted:,}")

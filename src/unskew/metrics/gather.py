@@ -73,7 +73,7 @@ def gather_evidence(
     curve = None
     if estimate.prior < 1:
         curve = _thin_curve(sar_curves(*judged, scenario, clip=clip, prior=prior), model_scores)
-    score_training, labeling_training = _training_histories(ranker)
+    score_training, labeling_training = _histories_for_report(ranker)
     shifts: Sequence[Shift] = ()
     if X is not None and len(getattr(X, "shape", ())) == 2 and X.shape[1] == len(feature_names):
         table = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
@@ -182,15 +182,15 @@ def _mean_and_std(X: Any, units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray
     return mean, np.sqrt(np.maximum(squared - mean**2, 0))
 
 
-def _training_histories(ranker: Any) -> tuple[TrainingHistory | None, TrainingHistory | None]:
+def _histories_for_report(ranker: Any) -> tuple[TrainingHistory | None, TrainingHistory | None]:
     """Histories of the score function and of the labeling probability; a method may have only the second."""
     labeling_model = getattr(ranker, "labeling_", None)
-    score = _training_history(getattr(ranker, "history_", None), getattr(ranker, "best_epoch_", 0))
-    labeling = _training_history(getattr(labeling_model, "history", None), getattr(labeling_model, "best_epoch", 0))
+    score = _history_for_report(getattr(ranker, "history_", None), getattr(ranker, "best_epoch_", 0))
+    labeling = _history_for_report(getattr(labeling_model, "history", None), getattr(labeling_model, "best_epoch", 0))
     return (None, labeling) if score == labeling else (score, labeling)
 
 
-def _training_history(history: Any, best_epoch: Any) -> TrainingHistory | None:
+def _history_for_report(history: Any, best_epoch: Any) -> TrainingHistory | None:
     if not history:
         return None
     rows = (Risk(int(row[0]), number(row[1]), number(row[2])) for row in history)

@@ -97,7 +97,7 @@ def judge(table: LabeledTable, honest: dict[str, OutOfFold], seconds: dict[str, 
         estimates, difference = _estimates_of_methods(honest, table.y, table.confidence)
         recommended = choose(estimates, difference)
         differences = {name: difference(name, recommended) for name in honest if name != recommended}
-        share = None if truth is None else _right_share(table, honest, truth)
+        share = None if truth is None else _share_of_right_recommendations(table, honest, truth)
     compared = []
     for name in sorted(honest, key=lambda name: -estimates[name].unclipped):
         estimate, (_, low, high) = estimates[name], differences.get(name, (None, None, None))
@@ -150,7 +150,9 @@ def _how_right(compared: list[Compared], recommended: str, share: float | None) 
     return text
 
 
-def _right_share(table: LabeledTable, honest: dict[str, OutOfFold], truth: np.ndarray) -> float | None:
+def _share_of_right_recommendations(
+    table: LabeledTable, honest: dict[str, OutOfFold], truth: np.ndarray
+) -> float | None:
     """Share of bootstrap samples of the rows in which the highest estimate is near the best true AUC."""
     assert table.confidence is not None
     rng = np.random.RandomState(0)
