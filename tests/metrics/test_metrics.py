@@ -154,7 +154,7 @@ def test_sar_auc_is_right_on_the_toy_law_and_its_interval_covers(scenario):
 @pytest.mark.parametrize(("scenario", "least_prob"), [("one-sample", 0.5), ("one-sample", 0.85), ("two-sample", 2)])
 def test_the_influence_of_a_row_is_what_leaving_it_out_does(scenario, least_prob, prior):
     """Labeling probabilities near one give a prior that is raised to the share of labeled rows."""
-    rng, n_labeled, n = np.random.RandomState(0), 100, 400
+    rng, n_labeled, n = np.random.RandomState(0), 75, 300
     y, score = np.repeat([1, 0], [n_labeled, n - n_labeled]), rng.normal(size=n)
     score[:n_labeled] += 1
     confidence, prob = rng.uniform(0.5, 1, n), rng.uniform(least_prob, 1.15 * least_prob, n)

@@ -443,7 +443,7 @@ def test_each_column_is_parsed_once(training, monkeypatch):
     assert {column for reader, column in calls if reader == "clean"} == set(training.columns)
 
 
-@settings(max_examples=100)
+@settings(max_examples=70)
 @given(st.integers(0, LARGE))
 def test_odd_files_become_features(tmp_path_factory, seed):
     table = odd_table(seed)
