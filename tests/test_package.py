@@ -125,6 +125,18 @@ def test_links_between_pages_lead_somewhere():
     assert broken == []
 
 
+def test_files_that_pages_name_are_there():
+    missing = [
+        f"{page.name}: {path}"
+        for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+        for path in re.findall(
+            r"`((?:src|tests|docs|benchmarks|examples)/[\w/.-]+\.(?:py|md|csv|txt))`", page.read_text()
+        )
+        if not (ROOT / path).exists()
+    ]
+    assert missing == []
+
+
 def _anchors(page):
     titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles}
