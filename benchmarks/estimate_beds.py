@@ -1,0 +1,255 @@
+"""Test beds of the estimates without negatives: tables with known classes, labeled with a bias.
+
+`OPEN` beds are there to build and tune with. `JUDGED` beds were written down before the method was tuned; no estimate
+on them is looked at before it is frozen. Each bed is a function of a random state that returns a `Draw`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unskew
+from unskew.datasets.toy import ToyLaw, draw, draw_two_samples
+from unskew.practice import example_tables
+
+Random = np.random.RandomState
+Change = Callable[[np.ndarray, Random], np.ndarray]
+Source = Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a user has, X, labels and confidence, and what nobody has: the true class and, where known, eta."""
+
+    X: np.ndarray
+    truth: np.ndarray
+    labeled: np.ndarray
+    confidence: np.ndarray
+    posterior: np.ndarray | None = None
+    scenario: str = "one-sample"
+
+
+Bed = Callable[[Random], Draw]
+
+
+def exact(confidence: np.ndarray, _rng: Random) -> np.ndarray:
+    return confidence
+
+
+def levels(count: int) -> Change:
+    """Confidence as the middle of one of so many equal intervals."""
+    return lambda confidence, rng: (np.minimum(np.floor(confidence * count), count - 1) + 0.5) / count
+
+
+def noise(deviation: float) -> Change:
+    return lambda confidence, rng: np.clip(confidence + deviation * rng.standard_normal(len(confidence)), 0, 1)
+
+
+def votes(count: int) -> Change:
+    return lambda confidence, rng: rng.binomial(count, confidence) / count
+
+
+def labeled_by_law(X: np.ndarray, eta: np.ndarray, propensity: np.ndarray, rng: Random, change: Change = exact) -> Draw:
+    truth = (rng.uniform(size=len(X)) < eta).astype(int)
+    labeled = ((rng.uniform(size=len(X)) < propensity) & (truth == 1)).astype(int)
+    return Draw(X, truth, labeled, np.where(labeled == 1, change(eta, rng), np.nan), eta)
+
+
+def toy(n: int, change: Change = exact, law: ToyLaw | None = None) -> Bed:
+    def bed(rng: Random) -> Draw:
+        drawn = draw(n, law, rng)
+        eta = drawn.law.posterior(drawn.X)
+        confidence = np.where(drawn.labeled == 1, change(eta, rng), np.nan)
+        return Draw(drawn.X, drawn.y, drawn.labeled, confidence, eta)
+
+    return bed
+
+
+def toy_two_samples(n_labeled: int, n_unlabeled: int) -> Bed:
+    def bed(rng: Random) -> Draw:
+        drawn = draw_two_samples(n_labeled, n_unlabeled, random_state=rng)
+        eta = drawn.law.posterior(drawn.X)
+        return Draw(drawn.X, drawn.y, drawn.labeled, drawn.confidence, eta, "two-sample")
+
+    return bed
+
+
+def linear(n: int, change: Change = exact) -> Bed:
+    slope = np.array([1.2, -0.8, 0.6, 0.4, 0, 0, 0, 0, 0, 0])
+    labeled_slope = np.array([0, 0.8, 0, -0.5, 0.7, 0, 0, 0, 0, 0])
+
+    def bed(rng: Random) -> Draw:
+        X = rng.normal(size=(n, 10))
+        return labeled_by_law(X, expit(X @ slope - 2.2), expit(X @ labeled_slope - 0.8), rng, change)
+
+    return bed
+
+
+def claims(n: int) -> Bed:
+    """The law of the example table, whose kinds of fraud are labeled with different frequencies."""
+
+    def bed(rng: Random) -> Draw:
+        kinds = rng.choice(list(example_tables.SHARES), size=n, p=list(example_tables.SHARES.values()))
+        laws = example_tables.LOG_AMOUNT, example_tables.LOG_DAYS
+        amount, days = (np.array([rng.normal(*law[kind]) for kind in kinds]) for law in laws)
+        earlier = np.array([rng.poisson(example_tables.EARLIER_CLAIMS[kind]) for kind in kinds])
+        channel = np.array([rng.choice(3, p=example_tables.CHANNEL_SHARES[kind]) for kind in kinds])
+        eta = example_tables.probability_of_fraud(amount, days, earlier, channel)
+        columns = [np.exp(amount), np.exp(days), earlier, *(channel == each for each in range(3))]
+        X = np.column_stack([*columns, rng.randint(0, 4, n), rng.randint(0, 360, n)]).astype(float)
+        labeled = (rng.uniform(size=n) < [example_tables.CAUGHT[kind] for kind in kinds]).astype(int)
+        return Draw(X, (kinds != "honest").astype(int), labeled, np.where(labeled == 1, eta, np.nan), eta)
+
+    return bed
+
+
+@cache
+def table(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    raw = unskew.datasets.load(name)
+    return raw.X, raw.y, raw.favored
+
+
+@cache
+def components(name: str, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Images as principal components."""
+    raw = unskew.datasets.load(name)
+    return PCA(count, random_state=0).fit_transform(raw.X.reshape(len(raw.X), -1)), raw.y, raw.favored
+
+
+TREES = HistGradientBoostingClassifier(max_iter=150, learning_rate=0.05, max_leaf_nodes=15, l2_regularization=1.0)
+LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=500))
+
+
+def real(
+    source: Source, n: int, prior: float, n_labeled: int, model: object, change: Change = exact, n_other: int = 10_000
+) -> Bed:
+    """Rows with known classes; a classifier of other rows gives the confidence, nine labels of ten are favored rows."""
+
+    def bed(rng: Random) -> Draw:
+        X, y, favored = source()
+        positive, negative = (rng.permutation(np.flatnonzero(y == each)) for each in (1, 0))
+        n_positive, n_other_positive = round(prior * n), round(prior * n_other)
+        last = n - n_positive + n_other - n_other_positive
+        assert len(positive) >= n_positive + n_other_positive
+        assert len(negative) >= last
+        rows = rng.permutation(np.r_[positive[:n_positive], negative[: n - n_positive]])
+        other = np.r_[positive[n_positive : n_positive + n_other_positive], negative[n - n_positive : last]]
+        chosen = clone(model)
+        if "random_state" in chosen.get_params():
+            chosen.set_params(random_state=int(rng.randint(2**31 - 1)))
+        eta = chosen.fit(X[other], y[other]).predict_proba(X[rows])[:, 1]
+        truth, is_favored = y[rows], favored[rows]
+        labels = unskew.scenario.select_favored(np.flatnonzero(truth == 1), is_favored[truth == 1], n_labeled, rng)
+        labeled = np.isin(np.arange(n), labels).astype(int)
+        return Draw(X[rows].astype(float), truth, labeled, np.where(labeled == 1, change(eta, rng), np.nan))
+
+    return bed
+
+
+def rings(n: int) -> Bed:
+    """Positive far from the center, labeled on one side of it."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.normal(size=(n, 3))
+        radius, angle = np.hypot(X[:, 0], X[:, 1]), np.arctan2(X[:, 1], X[:, 0])
+        return labeled_by_law(X, expit(4 * (radius - 2.1)), 0.08 + 0.5 * expit(3 * np.cos(angle)), rng)
+
+    return bed
+
+
+def heavy_tails(n: int) -> Bed:
+    """An interaction of columns with Student's distribution, behind a probit."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.standard_t(3, size=(n, 6))
+        held = np.clip(X, -4, 4)
+        eta = norm.cdf(0.3 * held[:, 0] * held[:, 1] + 0.7 * held[:, 2] - 1.6)
+        return labeled_by_law(X, eta, expit(0.8 * held[:, 3] - 0.6), rng)
+
+    return bed
+
+
+def groups(n: int, change: Change = exact) -> Bed:
+    """Three groups of positives in 20 dimensions, of which one is labeled often."""
+    centers = Random(20).normal(size=(3, 20))
+    centers *= 2.6 / np.linalg.norm(centers, axis=1, keepdims=True)
+    shares, propensities = np.array([0.06, 0.05, 0.04, 0.85]), np.array([0.6, 0.2, 0.1, 0.0])
+
+    def bed(rng: Random) -> Draw:
+        group = rng.choice(4, size=n, p=shares)
+        X = rng.normal(size=(n, 20)) + np.vstack([centers, np.zeros(20)])[group]
+        joint = shares[:3] * np.exp(X @ centers.T - (centers**2).sum(1) / 2)
+        eta = joint.sum(1) / (joint.sum(1) + shares[3])
+        labeled = (rng.uniform(size=n) < propensities[group]).astype(int)
+        return Draw(X, (group < 3).astype(int), labeled, np.where(labeled == 1, change(eta, rng), np.nan), eta)
+
+    return bed
+
+
+def steps(n: int) -> Bed:
+    """A posterior with five values, as of a small tree."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.uniform(size=(n, 5))
+        right, left = np.where(X[:, 1] > 0.6, 0.9, 0.35), np.where(X[:, 3] > 0.5, 0.7, 0.15)
+        eta = np.where(X[:, 0] > 0.7, right, np.where(X[:, 2] > 0.8, left, 0.02))
+        return labeled_by_law(X, eta, 0.1 + 0.6 * ((X[:, 4] > 0.5) & (X[:, 1] > 0.3)), rng)
+
+    return bed
+
+
+def steep_two_samples(n_labeled: int, n_unlabeled: int) -> Bed:
+    """Exponential columns, labeled and unlabeled rows collected apart from each other."""
+
+    def everything(n: int, rng: Random) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X = rng.exponential(size=(n, 4))
+        eta = expit(1.5 * X[:, 0] - X[:, 1] + 0.5 * X[:, 2] ** 1.5 - 3)
+        return X, eta, (rng.uniform(size=n) < eta).astype(int)
+
+    def bed(rng: Random) -> Draw:
+        pool, pool_eta, pool_truth = everything(40 * n_labeled, rng)
+        caught = rng.uniform(size=len(pool)) < 0.1 + 0.6 * np.exp(-pool[:, 3])
+        chosen = np.flatnonzero(caught & (pool_truth == 1))[:n_labeled]
+        X, eta, truth = everything(n_unlabeled, rng)
+        labeled = np.repeat([1, 0], [len(chosen), n_unlabeled])
+        eta = np.r_[pool_eta[chosen], eta]
+        rows, classes = np.r_[pool[chosen], X], np.r_[pool_truth[chosen], truth]
+        return Draw(rows, classes, labeled, np.where(labeled == 1, eta, np.nan), eta, "two-sample")
+
+    return bed
+
+
+OPEN: dict[str, Bed] = {
+    "toy": toy(1500),
+    "toy-rare": toy(3000, law=ToyLaw(prior=0.05)),
+    "toy-levels": toy(1500, levels(5)),
+    "toy-votes": toy(1500, votes(5)),
+    "toy-two-sample": toy_two_samples(100, 1500),
+    "linear": linear(2000),
+    "linear-noisy": linear(2000, noise(0.1)),
+    "claims": claims(1500),
+    "diabetes-trees": real(lambda: table("diabetes-2015"), 3000, 0.1, 60, TREES),
+    "digits-pixels": real(lambda: table("digits"), 700, 0.25, 50, LOGISTIC, n_other=300),
+}
+JUDGED: dict[str, Bed] = {
+    "rings": rings(2000),
+    "heavy-tails": heavy_tails(2000),
+    "groups-noisy": groups(3000, noise(0.1)),
+    "groups-few": groups(1000),
+    "steps": steps(1500),
+    "steep-two-sample": steep_two_samples(80, 1500),
+    "blood-trees": real(lambda: table("blood-2015"), 4000, 0.15, 120, TREES),
+    "blood-levels": real(lambda: table("blood-2015"), 4000, 0.1, 60, TREES, levels(3)),
+    "mnist-components": real(lambda: components("mnist", 30), 4000, 0.1, 80, LOGISTIC),
+    "fmnist-components": real(lambda: components("fmnist", 20), 3000, 0.2, 60, TREES, noise(0.05)),
+}
