@@ -8,7 +8,7 @@ LibAUC is its PairwiseAUCLoss, for the logistic surrogate, because it has no sig
 the least time counts: other work on the machine only adds to it. In chunks more than 10^9 pairs are measured on a part
 of the high scores and scaled up, because the time is proportional to them; such times are marked with a ~. `--full`
 measures 10^4 x 10^6 pairs whole, which takes some minutes. Memory is what a call adds at its peak to a process that
-holds the scores; it is told on Linux only, and some megabytes are not told from none.
+holds the scores; it is measured on Linux only, and a few megabytes cannot be distinguished from none.
 
 Errors are those of losses and slopes of some scores of either side against float64, the losses relative to themselves
 and the slopes to the largest. Then come: how far LibAUC agrees, the number of pairs at which the linear form overtakes

@@ -41,7 +41,7 @@ def pair_section(rows: list[TextRow]) -> str:
             "block with gradients written out instead of autograd. LibAUC is its PairwiseAUCLoss with the "
             "logistic surrogate, beside ours with the same. All take turns in one run and the least time counts; "
             "memory is what a call adds at its peak, in a process of its own. Figures of a few megabytes are too "
-            "small to be told from what the process held already.",
+            "small to be distinguished from what the process held already.",
             picture("pair_sums_time", "Seconds of a sum over all pairs against the number of low scores"),
             picture("pair_sums_memory", "Extra memory of a sum over all pairs against the number of low scores"),
             *(cost_table(rows, series) for series in SERIES),

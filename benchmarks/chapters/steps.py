@@ -83,7 +83,7 @@ def bounds_text(rows: list[TextRow]) -> str:
         f"What bounds it: both convolutions take {together:.0%} of the step. A large matrix product runs at "
         f"{short(rate)} GFlop/s on this machine with one thread. The table has the rates of the convolutions, forward "
         "and backward, in the same unit. Ours are matrix products that multiply more often than a convolution has to, "
-        "so their rate is told for all of their operations and for the needed ones alone; their time holds pooling, "
+        "so their rate is given for all of their operations and for the needed ones alone; their time holds pooling, "
         "ReLU and the copying of strips as well, which multiply nothing, while torch's is of the convolution alone.\n\n"
         f"{table(header, lines)}"
     )
