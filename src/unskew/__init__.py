@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not call __getattr_
     from unskew import datasets as datasets
     from unskew import errors as errors
     from unskew import metrics as metrics
+    from unskew import posterior as posterior
     from unskew import scenario as scenario
     from unskew.data import records as records
     from unskew.data.parquet import ParquetRows as ParquetRows
@@ -46,6 +47,7 @@ _MODULES = {
     "diagnostics": "metrics.diagnostics",
     "errors": "errors",
     "metrics": "metrics",
+    "posterior": "posterior",
     "pu_risk": "objectives.pu_risk",
     "records": "data.records",
     "risk": "objectives.auc_risk",

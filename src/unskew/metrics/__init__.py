@@ -1,6 +1,7 @@
 """How good a ranking is: with the true class, and without one negative label."""
 
 from unskew.metrics.crossval import OutOfFold, cross_val_sar_auc, out_of_fold, out_of_fold_labeling
+from unskew.metrics.estimates import RankingEstimate, TopRows, compare_rankings, estimate_ranking
 from unskew.metrics.sar import PairedDifference, SarAUC, SarCurves, paired_difference, sar_auc, sar_curves
 from unskew.metrics.scorer import SarScorer, make_sar_scorer
 from unskew.objectives.auc import auc
@@ -8,11 +9,15 @@ from unskew.objectives.auc import auc
 __all__ = [
     "OutOfFold",
     "PairedDifference",
+    "RankingEstimate",
     "SarAUC",
     "SarCurves",
     "SarScorer",
+    "TopRows",
     "auc",
+    "compare_rankings",
     "cross_val_sar_auc",
+    "estimate_ranking",
     "make_sar_scorer",
     "out_of_fold",
     "out_of_fold_labeling",

@@ -1,0 +1,146 @@
+"""How far are share of positives, AUC and precision, estimated without negatives, from the truth? Do intervals cover?
+
+The beds are those of `estimate_beds.py`: open ones, with which the estimates were built, and judged ones, which were
+written down before and looked at once. A logistic regression of labeled against unlabeled rows is the ranking that is
+judged, out of fold. Beside the posterior stand the weights r / u of `unskew.metrics.sar_auc`, with the same labeling
+probability, out of fold, by a forest. A draw is a row of the CSV file; draws that are there already are not made again.
+"""
+
+import argparse
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import rankdata
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from estimate_beds import JUDGED, OPEN, Draw
+from unskew.learning.density_ratio import ratio_from_odds
+from unskew.metrics import auc, sar_auc, sar_curves
+from unskew.metrics.estimates import estimate_ranking
+from unskew.posterior import fit_posterior
+
+BEDS = {**OPEN, **JUDGED}
+REAL = {"diabetes-trees", "digits-pixels", "blood-trees", "blood-levels", "mnist-components", "fmnist-components"}
+TOP = 0.05
+QUANTITIES = ("prior", "auc", "precision")
+HEADER = ["bed", "kind", "draw", "n_labeled", "reliability", "error_of_prob"] + [
+    f"{quantity}{end}" for quantity in QUANTITIES for end in ("_true", "", "_low", "_high", "_by_weights")
+]
+
+
+def out_of_fold(d: Draw, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """Score of every row, and its labeling probability (density ratio for two samples), by models of other folds."""
+    score, prob = np.empty(len(d.X)), np.empty(len(d.X))
+    for inside, outside in StratifiedKFold(5, shuffle=True, random_state=rng).split(d.X, d.labeled):
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=500))
+        model.fit(d.X[inside], d.labeled[inside])
+        score[outside] = rankdata(model.decision_function(d.X[outside])) / (len(outside) + 1)
+        forest = RandomForestClassifier(100, min_samples_leaf=10, random_state=rng)
+        forest.fit(d.X[inside], d.labeled[inside])
+        found, alpha = forest.predict_proba(d.X[outside])[:, 1], float(d.labeled[inside].mean())
+        prob[outside] = found if d.scenario == "one-sample" else ratio_from_odds(found, alpha)
+    return score, prob
+
+
+def true_values(d: Draw, score: np.ndarray, everything: np.ndarray) -> list[float]:
+    truth, ranked = d.truth[everything], score[everything]
+    reached = ranked >= np.sort(ranked)[len(ranked) - max(1, round(TOP * len(ranked)))]
+    return [float(truth.mean()), float(auc(truth, ranked)), float(truth[reached].mean())]
+
+
+def by_weights(d: Draw, score: np.ndarray, prob: np.ndarray) -> list[float]:
+    request = d.labeled, score, d.confidence, prob, d.scenario
+    found, curves = sar_auc(*request, clip=0.01), sar_curves(*request, clip=0.01)
+    return [found.prior, found.auc, float(curves.precision[np.argmin(np.abs(curves.flagged - TOP))])]
+
+
+def one_draw(bed: str, number: int) -> dict[str, object]:
+    d, rng = BEDS[bed](np.random.RandomState(number)), np.random.RandomState(10_000 + number)
+    score, prob = out_of_fold(d, rng)
+    posterior = fit_posterior(d.X, d.labeled, d.confidence, score=score, scenario=d.scenario, random_state=rng)
+    found = estimate_ranking(score, posterior)
+    top = found.at(TOP)
+    estimates = [
+        (found.prior, found.prior_low, found.prior_high),
+        (found.auc, found.low, found.high),
+        (top.precision, top.precision_low, top.precision_high),
+    ]
+    old = by_weights(d, score, prob)
+    truth = true_values(d, score, posterior.everything)
+    error = np.nan if d.posterior is None else np.abs(posterior.prob - d.posterior)[posterior.everything].mean()
+    kind = "judged" if bed in JUDGED else "open"
+    values = [bed, kind, number, int(d.labeled.sum()), posterior.reliability, error]
+    for true, estimate, weights in zip(truth, estimates, old, strict=True):
+        values += [true, *estimate, weights]
+    return dict(zip(HEADER, values, strict=True))
+
+
+def summary(rows: list[dict[str, str]]) -> Iterator[str]:
+    """Root mean squared error, coverage and mean length of each bed, then their means by kind."""
+    yield "bed (draws)".ljust(26) + "".join(f"{each}: error (weights) cover length   ".rjust(44) for each in QUANTITIES)
+    for kind in ("open", "judged"):
+        of_beds = []
+        for bed in dict.fromkeys(row["bed"] for row in rows if row["kind"] == kind):
+            own = [row for row in rows if row["bed"] == bed]
+            of_beds.append(np.ravel([_quality(own, quantity) for quantity in QUANTITIES]))
+            yield _line(f"{bed} ({len(own)})", of_beds[-1])
+        if of_beds:
+            yield _line(f"mean of {len(of_beds)} {kind} beds", np.mean(of_beds, axis=0))
+
+
+def _quality(rows: list[dict[str, str]], quantity: str) -> list[float]:
+    ends = "_true", "", "_low", "_high", "_by_weights"
+    true, value, low, high, weights = (np.array([float(row[quantity + end]) for row in rows]) for end in ends)
+    errors = [float(np.sqrt(np.nanmean((each - true) ** 2))) for each in (value, weights)]
+    return [*errors, float(np.mean((low <= true) & (true <= high))), float(np.mean(high - low))]
+
+
+def _line(name: str, numbers: np.ndarray) -> str:
+    parts = [
+        f"{e:.3f} ({w:.3f})   {c:.2f}   {size:.3f}".rjust(44) for e, w, c, size in np.reshape(numbers, (-1, 4)).tolist()
+    ]
+    return name.ljust(26) + "".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--beds", nargs="*", default=list(BEDS), choices=list(BEDS))
+    parser.add_argument("--draws", type=int, default=100, help="of made-up laws")
+    parser.add_argument("--real-draws", type=int, default=20, help="of real tables")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/estimates.csv"))
+    request = parser.parse_args()
+    request.out.parent.mkdir(parents=True, exist_ok=True)
+    rows: list[dict[str, str]] = []
+    if request.out.exists():
+        with request.out.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+    done = {(row["bed"], int(row["draw"])) for row in rows}
+    wanted = [
+        (bed, number)
+        for bed in request.beds
+        for number in range(request.real_draws if bed in REAL else request.draws)
+        if (bed, number) not in done
+    ]
+    with request.out.open("a", newline="") as file:
+        writer = csv.DictWriter(file, HEADER)
+        if not rows:
+            writer.writeheader()
+        run = Parallel(request.jobs, return_as="generator_unordered")
+        for row in run(delayed(one_draw)(*each) for each in wanted):
+            writer.writerow(row)
+            file.flush()
+            rows.append({key: str(value) for key, value in row.items()})
+    for line in summary(rows):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+r"""Share of positives, AUC, curves, precision and recall as averages of a posterior, each with an interval.
+
+The probability of being positive stands for the class of a row that nobody knows: a row counts as :math:`\eta` of a
+positive and as :math:`1 - \eta` of a negative. So curves cannot bend backwards, and nothing leaves [0, 1].
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import t as student
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from unskew.data.validation import plain_array
+from unskew.metrics.sar import PairedDifference, SarCurves
+from unskew.posterior import Posterior
+
+WIDEN = 1.5
+"""Standard errors of the model are too small by about this factor, mostly because its scales are estimated, too."""
+
+
+@dataclass(frozen=True)
+class TopRows:
+    """What the rows with the highest scores hold; each number with the ends of its interval.
+
+    Attributes
+    ----------
+    n : int
+        Rows at the top; rows with equal scores are together at the top or not.
+    threshold : float
+        Lowest score among them.
+    precision : float
+        Share of positives among them.
+    recall : float
+        Share of all positives that is among them.
+    lift : float
+        Precision divided by the share of positives among all rows.
+    expected_positives : float
+        Positives among them.
+    """
+
+    n: int
+    threshold: float
+    precision: float
+    precision_low: float
+    precision_high: float
+    recall: float
+    recall_low: float
+    recall_high: float
+    lift: float
+    lift_low: float
+    lift_high: float
+    expected_positives: float
+    expected_positives_low: float
+    expected_positives_high: float
+
+
+@dataclass(frozen=True)
+class RankingEstimate:
+    """How good a ranking of these rows is, estimated without negatives.
+
+    Attributes
+    ----------
+    auc, low, high : float
+        Share of pairs that the ranking has in the right order, and its interval.
+    prior, prior_low, prior_high : float
+        Share of positives.
+    label_freq : float
+        Share of the positives that is labeled; NaN in the two-sample scenario.
+    reliability : float
+        How well the confidence can be predicted from the row, in [0, 1]; see `unskew.posterior.Posterior`.
+    level : float
+        Nominal coverage of all intervals.
+    """
+
+    auc: float
+    low: float
+    high: float
+    prior: float
+    prior_low: float
+    prior_high: float
+    label_freq: float
+    reliability: float
+    level: float
+    _judge: "_Judge" = field(repr=False, compare=False)
+
+    def at(self, share: float) -> TopRows:
+        """What this share of the rows, those with the highest scores, holds."""
+        if not 0 < share <= 1:
+            raise ValueError(f"share must lie above 0 and be at most 1, but it is {share!r}. The top 5 % is 0.05.")
+        return self._judge.top(share)
+
+    def curves(self) -> SarCurves:
+        """ROC and precision-recall curves; `tpr` and `fpr` never fall."""
+        return self._judge.curves(self.prior, self.label_freq)
+
+
+def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -> RankingEstimate:
+    r"""AUC and share of positives from a posterior, with intervals that count what was estimated.
+
+    .. math::
+        \hat\pi = \frac1n \sum_i \eta_i, \qquad
+        \widehat{AUC} = \frac{\sum_{i \ne j} \eta_i (1 - \eta_j) \{1(s_i > s_j) + \tfrac12 1(s_i = s_j)\}}
+        {\sum_{i \ne j} \eta_i (1 - \eta_j)}
+
+    Implements: Eqs. (P7) and (P8).
+
+    Parameters
+    ----------
+    score : array of shape (n,)
+        Higher for more likely positive; out of fold where the ranker learned from the same rows.
+    posterior : Posterior
+        Of the same rows, from `unskew.posterior.fit_posterior` with the same score.
+    level : float in (0, 1)
+        Coverage of the intervals.
+    """
+    score = _checked_score(score, posterior, level)
+    judge = _Judge(score, posterior, level)
+    auc = _auc(judge.score, judge.prob)
+    prior, everything = posterior.prior, len(judge.prob)
+    low, high = judge.interval(auc.value, auc.slope)
+    ends = (prior, prior)
+    if posterior.known_prior is None:
+        ends = judge.interval(prior, np.full(everything, 1 / everything))
+    label_freq = float("nan")
+    if everything == len(posterior.prob):
+        label_freq = min(1.0, posterior.n_labeled / (prior * everything))
+    return RankingEstimate(auc.value, low, high, prior, *ends, label_freq, posterior.reliability, level, judge)
+
+
+def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level: float = 0.95) -> PairedDifference:
+    """Difference of the AUCs of two scores of the same rows: most of their errors are shared, and cancel."""
+    pair = [_Judge(_checked_score(score, posterior, level), posterior, level) for score in (score_a, score_b)]
+    first, second = (_auc(judge.score, judge.prob) for judge in pair)
+    difference = first.value - second.value
+    half_width = pair[0].quantile * pair[0].error(first.slope - second.slope)
+    ends = np.clip([difference - half_width, difference + half_width], -1, 1)
+    return PairedDifference(difference, *ends.tolist())
+
+
+def _checked_score(score: Any, posterior: Posterior, level: float) -> np.ndarray:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
+    checked: np.ndarray = np.asarray(column_or_1d(plain_array(score)), dtype=np.float64)
+    check_consistent_length(checked, posterior.prob)
+    if not np.isfinite(checked).all():
+        row = int(np.flatnonzero(~np.isfinite(checked))[0])
+        raise ValueError(f"score must be finite everywhere, but it is {checked[row]} at row {row}. Score it again.")
+    return checked
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A number, and its derivative by the probability of each row."""
+
+    value: float
+    slope: np.ndarray
+
+
+def _auc(score: np.ndarray, prob: np.ndarray) -> _Value:
+    """Eq. (P8) and its slopes, by one sort."""
+    _, place = np.unique(score, return_inverse=True)
+    positive, negative = (np.bincount(place, each) for each in (prob, 1 - prob))
+    # Own pairs, which are no pairs, would be ties.
+    worse = (np.cumsum(negative) - negative / 2)[place] - (1 - prob) / 2
+    better = (positive.sum() - np.cumsum(positive) + positive / 2)[place] - prob / 2
+    pairs = prob.sum() * (1 - prob).sum() - np.sum(prob * (1 - prob))
+    value = float(prob @ worse / pairs)
+    slope = (worse - better - value * ((1 - prob).sum() - prob.sum() - (1 - 2 * prob))) / pairs
+    return _Value(value, slope)
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Scores and probabilities of the rows that stand for all, and the errors of what is computed from them."""
+
+    all_scores: np.ndarray
+    posterior: Posterior
+    level: float
+
+    @cached_property
+    def score(self) -> np.ndarray:
+        return np.asarray(self.all_scores[self.posterior.everything])
+
+    @cached_property
+    def prob(self) -> np.ndarray:
+        return np.asarray(self.posterior.prob[self.posterior.everything])
+
+    @property
+    def quantile(self) -> float:
+        return float(student.ppf((1 + self.level) / 2, max(2, self.posterior.n_labeled - 1)))
+
+    def error(self, slope: np.ndarray) -> float:
+        """Standard error of something with these slopes."""
+        everywhere = np.zeros(len(self.posterior.prob))
+        everywhere[self.posterior.everything] = slope
+        found = self.posterior.uncertainty(everywhere)
+        return float(np.sqrt(WIDEN**2 * (found.model + found.selection) + found.classes + found.calibration))
+
+    def interval(self, value: float, slope: np.ndarray) -> tuple[float, float]:
+        """Symmetric on the scale of the logit, for a share."""
+        inside = float(np.clip(value, 1e-6, 1 - 1e-6))
+        half_width = self.quantile * self.error(slope) / (inside * (1 - inside))
+        return float(expit(logit(inside) - half_width)), float(expit(logit(inside) + half_width))
+
+    def top(self, share: float) -> TopRows:
+        n = len(self.score)
+        threshold = float(np.partition(self.score, n - max(1, round(share * n)))[n - max(1, round(share * n))])
+        flagged = self.score >= threshold
+        count, found, all_positives = int(flagged.sum()), float(self.prob[flagged].sum()), float(self.prob.sum())
+        precision, recall = found / count, found / all_positives
+        lift = precision / (all_positives / n)
+        precise = self.interval(precision, flagged / count)
+        recalled = self.interval(recall, (flagged - recall) / all_positives)
+        ratio = np.exp(self.quantile * self.error(flagged / found - 1 / all_positives))
+        return TopRows(
+            count, threshold, precision, *precise, recall, *recalled, lift, lift / ratio, lift * ratio,
+            found, *(count * each for each in precise),
+        )  # fmt: skip
+
+    def curves(self, prior: float, label_freq: float) -> SarCurves:
+        scores, place = np.unique(-self.score, return_inverse=True)
+        rows, positives, negatives = (
+            np.concatenate([[0.0], np.cumsum(np.bincount(place, each))])
+            for each in (np.ones(len(place)), self.prob, 1 - self.prob)
+        )
+        precision = np.concatenate([[1.0], positives[1:] / rows[1:]])
+        shares = positives / positives[-1], negatives / negatives[-1], precision, rows / rows[-1]
+        return SarCurves(np.concatenate([[np.inf], -scores]), *shares, prior, label_freq)
