@@ -1,7 +1,7 @@
 """How far are share of positives, AUC and precision, estimated without negatives, from the truth? Do intervals cover?
 
-The beds are those of `estimate_beds.py`: open ones, with which the estimates were built, and judged ones, which were
-written down before and looked at once. A logistic regression of labeled against unlabeled rows is the ranking that is
+The beds are those of `estimate_beds.py`: open ones, with which the estimates were built, those that judged an earlier form
+and were seen, and judged ones, which were written down before the last change and are looked at once. A logistic regression of labeled against unlabeled rows is the ranking that is
 judged, out of fold. Beside the posterior stand the weights r / u of `unskew.metrics.sar_auc`, with the same labeling
 probability, out of fold, by a forest. A draw is a row of the CSV file; draws that are there already are not made again.
 """
@@ -20,14 +20,19 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from estimate_beds import JUDGED, OPEN, Draw
+from estimate_beds import JUDGED, OPEN, SEEN, Draw
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics import auc, sar_auc, sar_curves
 from unskew.metrics.estimates import estimate_ranking
 from unskew.posterior import fit_posterior
 
-BEDS = {**OPEN, **JUDGED}
-REAL = {"diabetes-trees", "digits-pixels", "blood-trees", "blood-levels", "mnist-components", "fmnist-components"}
+KINDS = {"open": OPEN, "seen": SEEN, "judged": JUDGED}
+BEDS = {name: bed for beds in KINDS.values() for name, bed in beds.items()}
+REAL = {
+    name
+    for name in BEDS
+    if name.startswith(("diabetes", "digits", "blood", "mnist", "fmnist", "cifar", "svhn", "breast"))
+}
 TOP = 0.05
 QUANTITIES = ("prior", "auc", "precision")
 HEADER = ["bed", "kind", "draw", "n_labeled", "reliability", "error_of_prob"] + [
@@ -75,7 +80,7 @@ def one_draw(bed: str, number: int) -> dict[str, object]:
     old = by_weights(d, score, prob)
     truth = true_values(d, score, posterior.everything)
     error = np.nan if d.posterior is None else np.abs(posterior.prob - d.posterior)[posterior.everything].mean()
-    kind = "judged" if bed in JUDGED else "open"
+    kind = next(kind for kind, beds in KINDS.items() if bed in beds)
     values = [bed, kind, number, int(d.labeled.sum()), posterior.reliability, error]
     for true, estimate, weights in zip(truth, estimates, old, strict=True):
         values += [true, *estimate, weights]
@@ -85,7 +90,7 @@ def one_draw(bed: str, number: int) -> dict[str, object]:
 def summary(rows: list[dict[str, str]]) -> Iterator[str]:
     """Root mean squared error, coverage and mean length of each bed, then their means by kind."""
     yield "bed (draws)".ljust(26) + "".join(f"{each}: error (weights) cover length   ".rjust(44) for each in QUANTITIES)
-    for kind in ("open", "judged"):
+    for kind in KINDS:
         of_beds = []
         for bed in dict.fromkeys(row["bed"] for row in rows if row["kind"] == kind):
             own = [row for row in rows if row["bed"] == bed]
