@@ -1,7 +1,8 @@
 """How far are share of positives, AUC and precision, estimated without negatives, from the truth? Do intervals cover?
 
-The beds are those of `estimate_beds.py`: open ones, with which the estimates were built, those that judged an earlier form
-and were seen, and judged ones, which were written down before the last change and are looked at once. A logistic regression of labeled against unlabeled rows is the ranking that is
+The beds are those of `estimate_beds.py`: open ones, with which the estimates were built, those that judged an earlier
+form and were seen, and judged ones, which were written down before the last change and are looked at once. A logistic
+regression of labeled against unlabeled rows is the ranking that is
 judged, out of fold. Beside the posterior stand the weights r / u of `unskew.metrics.sar_auc`, with the same labeling
 probability, out of fold, by a forest. A draw is a row of the CSV file; draws that are there already are not made again.
 """

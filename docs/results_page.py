@@ -21,8 +21,8 @@ from unskew.paper.summary import (
     Results,
     Runs,
     dataset_title,
-    on_datasets_of,
     pictures,
+    plan_on_datasets_of,
     published,
     results_of,
     summarize,
@@ -49,7 +49,7 @@ def all_rows(folder: Path) -> list[Row]:
 
 def plans_with(rows: list[Row]) -> list[Plan]:
     """Plans that have rows, on the data sets of these."""
-    found = (on_datasets_of(plan, rows) for plan in PLANS.values())
+    found = (plan_on_datasets_of(plan, rows) for plan in PLANS.values())
     return [plan for plan in found if plan.datasets]
 
 

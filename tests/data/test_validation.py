@@ -317,7 +317,7 @@ def test_cross_validation_tells_what_it_needs():
 
     ranker = unskew.make("conf-auc", **QUICK)
     with pytest.raises(TypeError, match="must be a ranker of this package, but it is a Pipeline"):
-        unskew.metrics.cross_val_sar_auc(make_pipeline(ranker), X, Y, R)
+        unskew.metrics.out_of_fold(make_pipeline(ranker), X, Y, R)
     with pytest.raises(ValueError, match=r"one entry per row, 40 in all, but its shape is \(\)"):
         unskew.metrics.cross_val_sar_auc(ranker, X, Y, None)
 

@@ -18,8 +18,9 @@ import unskew
 from quick_fits import QUICK, fit
 from unskew.datasets import toy
 from unskew.metrics import auc, make_sar_scorer, sar_auc
+from unskew.metrics._tables import table_of_numbers
 from unskew.metrics.crossval import out_of_fold_labeling
-from unskew.metrics.scorer import MOST_KEPT, _table_of_numbers
+from unskew.metrics.scorer import MOST_KEPT
 
 
 @pytest.fixture
@@ -119,8 +120,8 @@ def test_words_in_a_table_are_numbered_for_the_forest(kind):
         "objects": np.array(list(columns.values()), dtype=object).T,
     }
     expected = np.array([[1.5, 1, 1], [np.nan, 0, 2], [3, 1, 3], [2, 2, 4]])
-    np.testing.assert_array_equal(_table_of_numbers(tables[kind]), expected)
-    assert _table_of_numbers(["some text", "another"]) is None
+    np.testing.assert_array_equal(table_of_numbers(tables[kind]), expected)
+    assert table_of_numbers(["some text", "another"]) is None
 
 
 DAYS = [datetime(2020, 1, 1), None, datetime(2020, 1, 3)]
@@ -130,13 +131,13 @@ DAYS = [datetime(2020, 1, 1), None, datetime(2020, 1, 3)]
 def test_dates_and_durations_in_a_table_are_counted_for_the_forest(library):
     spans = [timedelta(seconds=2), timedelta(0), None]
     table = library.DataFrame({"day": DAYS, "span": spans, "n": [1, 2, 3], "place": ["b", "a", "b"]})
-    day, span, *others = _table_of_numbers(table).T
+    day, span, *others = table_of_numbers(table).T
     np.testing.assert_array_equal(np.isnan([day, span]), [[False, True, False], [False, False, True]])
     assert (day[2] - day[0]) / span[0] == 2 * 24 * 60 * 60 / 2
     assert span[1] == 0
     np.testing.assert_array_equal(others, [[1, 2, 3], [1, 0, 1]])
     for alone in ("day", "span"):
-        numbers = _table_of_numbers(table[[alone]])
+        numbers = table_of_numbers(table[[alone]])
         assert numbers.dtype == np.float64
         np.testing.assert_array_equal(numbers[:, 0], {"day": day, "span": span}[alone])
 

@@ -14,8 +14,8 @@ from unskew.paper.plans import CLIPS, NINE, NOISE, PLANS, POWERS, PRIORS, SIX, P
 from unskew.paper.summary import (
     _figures,
     draw,
-    on_datasets_of,
     pictures,
+    plan_on_datasets_of,
     summarize,
     to_latex,
     to_markdown,
@@ -364,12 +364,12 @@ def test_pictures_are_the_same_each_time_and_leave_no_trace():
 def test_plans_take_the_data_sets_that_their_rows_are_about():
     table1 = rows_of(PLANS["table1"].only(datasets=("blood-2015", "mnist", "digits"), seeds=1))
     rows = table1 + rows_of(PLANS["table-human"].only(seeds=1))
-    assert on_datasets_of(PLANS["table1"], rows).datasets == ("mnist", "blood-2015", "digits")
-    assert on_datasets_of(PLANS["table-human"], rows).datasets == PLANS["table-human"].datasets
-    assert on_datasets_of(PLANS["weights"], rows).datasets == ("mnist", "blood-2015", "digits")
+    assert plan_on_datasets_of(PLANS["table1"], rows).datasets == ("mnist", "blood-2015", "digits")
+    assert plan_on_datasets_of(PLANS["table-human"], rows).datasets == PLANS["table-human"].datasets
+    assert plan_on_datasets_of(PLANS["weights"], rows).datasets == ("mnist", "blood-2015", "digits")
     for name in ("lbe", "clipping", "noisy-confidence", "transform-power", "prior-fixed-labeled", "c005"):
-        assert on_datasets_of(PLANS[name], rows).datasets == ()
-    assert set(on_datasets_of(PLANS["table1"], rows_of(PLANS["table1"].only(seeds=1))).datasets) == set(SIX)
+        assert plan_on_datasets_of(PLANS[name], rows).datasets == ()
+    assert set(plan_on_datasets_of(PLANS["table1"], rows_of(PLANS["table1"].only(seeds=1))).datasets) == set(SIX)
 
 
 def test_a_plan_is_widened_to_all_that_its_rows_are_about():

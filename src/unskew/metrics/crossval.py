@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from unskew._support.parameters import set_seeds
 from unskew._support.progress import progress_bar
@@ -19,7 +21,9 @@ from unskew.data.rows import Rows
 from unskew.data.validation import check_confidence, check_labels, count_rows, part_of, plain_array
 from unskew.errors import TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
-from unskew.metrics.sar import SarAUC, sar_auc
+from unskew.metrics._tables import complete_features, output_of
+from unskew.metrics.estimates import RankingEstimate, estimate_ranking
+from unskew.posterior import fit_posterior
 
 DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
 """Fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7)."""
@@ -82,13 +86,7 @@ def out_of_fold(
             "and pass the ranker alone."
         )
     X, y = _read_for_folds(X, y, n_folds)
-    checked = check_confidence(confidence, y == 1)
-    confidence = np.full(len(y), np.nan)
-    confidence[y == 1] = checked
-    if y.sum() < 2 * n_folds:
-        raise TooFewLabeled(
-            f"{n_folds} folds need at least {2 * n_folds} labeled instances, but there are {y.sum()}. Lower n_folds."
-        )
+    confidence = _full_confidence(confidence, y, n_folds)
     if labeling_prob is not None and np.shape(labeling_prob) != y.shape:
         raise ValueError(
             f"labeling_prob must have one entry per row, {len(y)} in all, but its shape is {np.shape(labeling_prob)}. "
@@ -102,8 +100,7 @@ def out_of_fold(
     with progress_bar(f"cross-validating {estimator.name}", n_folds, shown=verbose) as step:
         for inside, outside in folds:
             seen, new = part_of(X, inside), part_of(X, outside)
-            model = clone(estimator).fit(seen, y[inside], confidence=confidence[inside])
-            score[outside] = rankdata(model.decision_function(new)) / (len(outside) + 1)
+            score[outside] = _rank_in_fold(estimator, (seen, y[inside], confidence[inside]), new)
             if labeling_prob is None:
                 prob = labeling.fit(_flat_images(seen), y[inside]).predict_proba(_flat_images(new))[:, 1]
                 alpha = float(np.mean(y[inside] == 1))
@@ -128,23 +125,102 @@ def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any 
 
 
 def cross_val_sar_auc(
-    estimator: Any, X: Any, y: Any, confidence: Any, *, level: float = 0.95, **options: Any
-) -> SarAUC:
-    """AUC of a ranker estimated by cross-validation, without negatives.
+    estimator: Any,
+    X: Any,
+    y: Any,
+    confidence: Any,
+    *,
+    scenario: str | None = None,
+    prior: float | None = None,
+    level: float = 0.95,
+    n_folds: int = 5,
+    random_state: Any = None,
+    verbose: bool = False,
+) -> RankingEstimate:
+    """AUC, share of positives, precision and recall of a model, by cross-validation and without negatives.
 
-    The estimate is for models trained on (k - 1)/k of the data. Scenario, clip and a known prior are the estimator's.
+    Each row is scored by a model that did not see it, and the scores are judged by a posterior that is learned from the
+    confidence (`unskew.posterior`). The estimate is for models trained on (k - 1)/k of the data.
 
     Parameters
     ----------
-    estimator, X, y, confidence, **options
-        As in `out_of_fold`.
+    estimator : ranker, scikit-learn classifier, or Pipeline that ends with one
+        Fitted anew on each fold, all of its steps; a ranker gets the confidence, a classifier learns labeled against
+        unlabeled.
+    X, y, confidence
+        As for the `fit` of a ranker; X in memory. It may have words, dates and missing values where the estimator
+        takes them.
+    scenario : {"one-sample", "two-sample"}, optional
+        By default the ranker's, or "one-sample".
+    prior : float in (0, 1), optional
+        Share of positives, where it is known; by default the ranker's.
     level : float
-        Coverage of the interval.
+        Coverage of the intervals.
+    n_folds : int
+        At most half the number of labeled instances, so that each fold is left with two.
+    random_state : int, RandomState or None
+        Shuffles the folds and seeds the posterior.
+    verbose : bool
+        Show a progress bar, on a terminal.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = unskew.datasets.toy.draw(1000, random_state=0)
+    >>> found = cross_val_sar_auc(LogisticRegression(), data.X, data.labeled, data.confidence, random_state=0)
+    >>> bool(found.low < unskew.metrics.auc(data.y, data.X[:, 0]) and found.at(0.1).precision > found.prior)
+    True
     """
-    honest = out_of_fold(estimator, X, y, confidence, **options)
-    y = check_labels(column_or_1d(plain_array(y)))
-    known = {"clip": estimator.clip, "prior": estimator.prior}
-    return sar_auc(y, honest.score, confidence, honest.labeling_prob, estimator.scenario, level, **known)
+    final = _last_step(estimator)
+    X, y = _read_for_folds(X, y, n_folds)
+    confidence = _full_confidence(confidence, y, n_folds)
+    rng = check_random_state(random_state)
+    score = np.empty(len(y))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(np.zeros(len(y)), y)
+    title = f"cross-validating {getattr(final, 'name', type(final).__name__)}"
+    with progress_bar(title, n_folds, shown=verbose) as step:
+        for inside, outside in folds:
+            seen = part_of(X, inside), y[inside], confidence[inside]
+            score[outside] = _rank_in_fold(estimator, seen, part_of(X, outside))
+            step()
+    posterior = fit_posterior(
+        complete_features(X),
+        y,
+        confidence,
+        score=score,
+        scenario=getattr(final, "scenario", "one-sample") if scenario is None else scenario,
+        prior=getattr(final, "prior", None) if prior is None else prior,
+        random_state=rng,
+    )
+    return estimate_ranking(score, posterior, level=level)
+
+
+def _last_step(estimator: Any) -> Any:
+    return _last_step(estimator[-1]) if isinstance(estimator, Pipeline) else estimator
+
+
+def _rank_in_fold(estimator: Any, seen: tuple[Any, np.ndarray, np.ndarray], new: Any) -> np.ndarray:
+    """Rank of the score of new rows, in (0, 1), by a copy of the estimator that was fitted on seen ones."""
+    X, y, confidence = seen
+    takes_confidence = has_fit_parameter(_last_step(estimator), "confidence")
+    # Without metadata routing a pipeline wants the name of the step before that of what is passed to it.
+    nested = isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]
+    name = f"{estimator.steps[-1][0]}__confidence" if nested else "confidence"
+    model = clone(estimator).fit(X, y, **({name: confidence} if takes_confidence else {}))
+    return np.asarray(rankdata(output_of(model, "decision_function", new)) / (count_rows(new) + 1))
+
+
+def _full_confidence(confidence: Any, y: np.ndarray, n_folds: int) -> np.ndarray:
+    """Confidence of each row, NaN where unlabeled, if there are labels enough for all folds."""
+    checked = check_confidence(confidence, y == 1)
+    if y.sum() < 2 * n_folds:
+        raise TooFewLabeled(
+            f"{n_folds} folds need at least {2 * n_folds} labeled instances, but there are {y.sum()}. Lower n_folds."
+        )
+    full = np.full(len(y), np.nan)
+    full[y == 1] = checked
+    return full
 
 
 def _read_for_folds(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:

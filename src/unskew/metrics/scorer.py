@@ -6,12 +6,12 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from unskew.data.validation import SCENARIOS, check_choice, check_labels, part_of, plain_array, require_two_of_each
+from unskew.data.validation import SCENARIOS, check_choice, check_labels, plain_array, require_two_of_each
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics._sample import check_clip
+from unskew.metrics._tables import output_of, table_of_numbers
 from unskew.metrics.crossval import out_of_fold_labeling
 from unskew.metrics.sar import sar_auc
 from unskew.objectives.weights import CLIP
@@ -49,7 +49,7 @@ class SarScorer:
         final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
         prob = self._labeling_prob(X, transformed, labeled, scenario)
-        score = _output_of(estimator, "decision_function", X)
+        score = output_of(estimator, "decision_function", X)
         return sar_auc(y, score, confidence, prob, scenario, clip=self.clip).unclipped
 
     def get_metadata_routing(self) -> MetadataRequest:
@@ -74,9 +74,9 @@ class SarScorer:
         if self.labeling is not None:
             if scenario == "two-sample":
                 raise ValueError(NO_RATIO)
-            return _output_of(self.labeling, "labeling_prob", X)
+            return output_of(self.labeling, "labeling_prob", X)
         # What a candidate makes of the table would give each candidate a forest, and so weights, of its own.
-        features = _table_of_numbers(X)
+        features = table_of_numbers(X)
         prob = _forest_prob(transformed if features is None else features, labeled.astype(int))
         return prob if scenario == "one-sample" else ratio_from_odds(prob, float(labeled.mean()))
 
@@ -90,49 +90,6 @@ def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
             X, estimator = estimator[:-1].transform(X) if len(estimator) > 1 else X, estimator[-1]
         else:
             return estimator, X
-
-
-def _output_of(estimator: Any, method: str, X: Any) -> np.ndarray:
-    """What the method of a ranker gives for each row; of any other classifier, the probability of class 1."""
-    if hasattr(estimator, method):
-        return np.asarray(getattr(estimator, method)(X))
-    if hasattr(estimator, "predict_proba"):
-        return np.asarray(estimator.predict_proba(X))[:, 1]
-    raise TypeError(
-        f"what is scored must have a {method} or predict_proba, but a {type(estimator).__name__} has neither. Give a "
-        "ranker of this package, or any classifier."
-    )
-
-
-def _table_of_numbers(X: Any) -> Any:
-    """The table as a forest takes it, missing values as they are and words by their place in the alphabet.
-
-    Dates and durations are counted in their units. None where X is not a table.
-    """
-    X = plain_array(X)
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    if len(X.shape) < 2:
-        return None
-    try:
-        return _numeric_features(X)
-    except (TypeError, ValueError):
-        columns = (part_of(X, [number], axis=1) for number in range(X.shape[1]))
-        return np.hstack([_column_of_numbers(each) for each in columns])
-
-
-def _column_of_numbers(column: Any) -> np.ndarray:
-    try:
-        return np.asarray(_numeric_features(column))
-    except (TypeError, ValueError):
-        words = np.asarray(column, dtype=object).astype(str)
-        return np.unique(words, return_inverse=True)[1].reshape(-1, 1)
-
-
-def _numeric_features(X: Any) -> Any:
-    checked = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", allow_nd=True)
-    if checked.dtype.kind in "mM":  # numpy does not count these as numbers
-        return np.where(np.isnat(checked), np.nan, checked.astype(np.float64))
-    return checked.astype(np.float64) if checked.dtype == object else checked  # a frame of mixed columns
 
 
 _forest_probs: dict[str, np.ndarray] = {}

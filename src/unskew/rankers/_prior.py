@@ -69,11 +69,11 @@ def cut(score: np.ndarray, share: float) -> float:
     n_below = min(max(round((1 - share) * len(score)), 1), len(score) - 1)
     low, high = np.partition(score, (n_below - 1, n_below))[n_below - 1 : n_below + 1]
     if low == high:
-        return _beside_tie(score, float(high), len(score) - n_below)
+        return _threshold_beside_tie(score, float(high), len(score) - n_below)
     return _halfway(low, high)
 
 
-def _beside_tie(score: np.ndarray, tie: float, wanted: int) -> float:
+def _threshold_beside_tie(score: np.ndarray, tie: float, wanted: int) -> float:
     """Threshold above or below scores that are all the same, so that nearly as many as wanted reach it, but not none.
 
     Where all scores are the same it is the more frequent class that all get.

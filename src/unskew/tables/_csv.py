@@ -19,7 +19,7 @@ import polars as pl
 
 from unskew._support.text import listed, shown
 from unskew.errors import TableError
-from unskew.tables._text_blocks import LONGEST_LINE, TextFile, naming_damage, open_text
+from unskew.tables._text_blocks import LONGEST_LINE, TextFile, naming_damaged_text_file, open_text
 from unskew.tables._values import check_names
 
 ROWS_AT_ONCE = 1 << 16
@@ -48,7 +48,7 @@ class CsvTable:
 
     def frames(self, columns: list[str]) -> Iterator[pl.DataFrame]:
         """Rows from first to last, in frames of any size; every column is text, blank fields are null."""
-        with naming_damage(self.path):
+        with naming_damaged_text_file(self.path):
             blocks = self.text.blocks()
             _, header_lines, rest = _split_header(self.path, next(blocks).decode(), self.delimiter)
             for frame in _Parser(self, chain([rest.encode()] if rest else [], blocks), header_lines).frames():

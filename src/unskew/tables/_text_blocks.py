@@ -56,14 +56,14 @@ class TextFile:
 
 def open_text(path: Path) -> TextFile:
     """Find the encoding from the whole file: UTF-16 if its mark comes first, UTF-8 if that fits, else an 8-bit one."""
-    with naming_damage(path):
+    with naming_damaged_text_file(path):
         with _open_bytes(path) as file:
             utf16 = file.read(2) in UTF16_MARKS
         return TextFile(path, _check_utf16(path) if utf16 else _eight_bit_or_utf8(path))
 
 
 @contextmanager
-def naming_damage(path: Path) -> Iterator[None]:
+def naming_damaged_text_file(path: Path) -> Iterator[None]:
     """Name the file in the error if its compression is damaged."""
     try:
         yield

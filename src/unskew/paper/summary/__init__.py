@@ -7,7 +7,7 @@ from unskew.paper.store import Row
 from unskew.paper.summary._figures import draw, pictures
 from unskew.paper.summary._panels import curve_parts, weight_parts
 from unskew.paper.summary._records import Parts, Summary, dataset_title
-from unskew.paper.summary._results import Results, Runs, on_datasets_of, published, results_of, with_all_rows
+from unskew.paper.summary._results import Results, Runs, plan_on_datasets_of, published, results_of, with_all_rows
 from unskew.paper.summary._tables import auc_parts, time_parts
 from unskew.paper.summary._writing import Written, to_latex, to_markdown, write
 
@@ -18,7 +18,7 @@ __all__ = [
     "Written",
     "dataset_title",
     "draw",
-    "on_datasets_of",
+    "plan_on_datasets_of",
     "pictures",
     "published",
     "results_of",

@@ -155,7 +155,7 @@ def results_of(runs: Runs) -> list[Results]:
     return found
 
 
-def on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
+def plan_on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
     """The plan on the data sets that its rows are about, including stand-ins and a user's own.
 
     Plans share settings, so a row of one may be a single entry of another. A data set belongs to a plan if it has rows
