@@ -188,7 +188,6 @@ def cross_val_sar_auc(
         complete_features(X),
         y,
         confidence,
-        score=score,
         scenario=getattr(final, "scenario", "one-sample") if scenario is None else scenario,
         prior=getattr(final, "prior", None) if prior is None else prior,
         random_state=rng,
