@@ -22,10 +22,19 @@ from unskew.data.validation import (
     require_room_for_labeled,
 )
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._fit import FittedPosterior, fit_rows, rows_to_fit
+from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, rows_to_fit
 from unskew.posterior._model import PosteriorModel, blocks_of, dense, offset_for
 
-__all__ = ["Posterior", "PosteriorModel", "Uncertainty", "fit_posterior"]
+__all__ = [
+    "LEAST_LABELED",
+    "Posterior",
+    "PosteriorModel",
+    "Uncertainty",
+    "fit_posterior",
+    "fit_rows",
+    "offset_for",
+    "rows_to_fit",
+]
 
 USUAL_LEVEL_ERROR, USUAL_SLOPE_ERROR = 0.1, 0.1
 """How far the logit of a confidence may be off unseen, in its level and, relatively, in its slope."""

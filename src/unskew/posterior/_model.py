@@ -51,13 +51,15 @@ class PosteriorModel:
 
     def alone(self) -> Self:
         """Without the other sets of assumptions."""
-        return type(self)(self.scaling, self.waves, self.coefficients[:, :1], self.unseen, self.offset[:1])
+        only = np.ascontiguousarray(self.coefficients[:, :1])  # products round by the layout of their factors
+        return type(self)(self.scaling, self.waves, only, self.unseen, self.offset[:1])
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, without the other sets of assumptions."""
         parts = {**vars(self.scaling), **vars(self.waves), "coefficients": self.coefficients[:, 0]}
         parts |= {"unseen": np.float64(self.unseen), "offset": np.float64(self.offset[0])}
-        return {name: np.asarray(value) for name, value in parts.items() if value is not None}
+        # A file takes the numbers as they lie in memory.
+        return {name: np.asarray(value, order="C") for name, value in parts.items() if value is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_inputs: int) -> Self:
