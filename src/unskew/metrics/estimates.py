@@ -106,7 +106,7 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
         \widehat{AUC} = \frac{\sum_{i \ne j} \eta_i (1 - \eta_j) \{1(s_i > s_j) + \tfrac12 1(s_i = s_j)\}}
         {\sum_{i \ne j} \eta_i (1 - \eta_j)}
 
-    Implements: Eqs. (P7) and (P8).
+    See Eqs. (P7) and (P8) in `docs/posterior.md`.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class _Value:
 
 
 def _auc(score: np.ndarray, prob: np.ndarray) -> _Value:
-    """Eq. (P8) and its slopes, by one sort."""
+    """AUC with fractional classes, and its slopes, by one sort. Implements: Eq. (P8)."""
     _, place = np.unique(score, return_inverse=True)
     positive, negative = (np.bincount(place, each) for each in (prob, 1 - prob))
     # Own pairs, which are no pairs, would be ties.
@@ -175,6 +175,7 @@ def _auc(score: np.ndarray, prob: np.ndarray) -> _Value:
 
 
 def _mean(prob: np.ndarray) -> _Value:
+    """Share of positives. Implements: Eq. (P7)."""
     return _Value(float(prob.mean()), np.full(len(prob), 1 / len(prob)))
 
 

@@ -65,7 +65,7 @@ class Scaling:
         X = X[:, kept]
         ranked, quantiles = np.arange(0), np.empty((QUANTILES, 0))
         if 0 < X.shape[1] <= MOST_RANKED:
-            quantiles = np.quantile(X, np.linspace(0, 1, QUANTILES), axis=0)
+            quantiles = np.quantile(X, np.linspace(0, 1, QUANTILES), axis=0, method="nearest")
             between = (quantiles > quantiles[0]) & (quantiles < quantiles[-1])
             ranked = np.flatnonzero(between.any(axis=0))
             quantiles = quantiles[:, ranked]
@@ -115,7 +115,12 @@ class Waves:
 
 
 def scale_of_columns(scales: Scales, n_features: int) -> np.ndarray:
-    """Prior standard deviation of the coefficient of each column of f."""
+    r"""Prior standard deviation of the coefficient of each column of f.
+
+    .. math:: f(x) = \theta_0 + \theta^T z(x) + \sum_k \vartheta_k \sqrt{2/K} \cos(a_k^T z(x) + b_k)
+
+    Implements: Eq. (P4).
+    """
     parts = (INTERCEPT, 1), (np.sqrt(scales.linear), n_features), (np.sqrt(scales.waves), N_WAVES)
     return np.concatenate([np.full(count, size) for size, count in parts])
 
