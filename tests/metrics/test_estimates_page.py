@@ -1,0 +1,39 @@
+"""The page about the estimates is what the rows of its studies say."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    spec = importlib.util.spec_from_file_location("estimates_page", DOCS / "estimates_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_page_is_what_the_rows_say(pages):
+    assert pages.page() == (DOCS / "estimates.md").read_text(), "run: python docs/estimates_page.py"
+
+
+def test_quality_of_a_bed_by_hand(pages):
+    ends = {"prior_low": "0.1", "prior_high": "0.3", "prior_by_weights": "0.5"}
+    rows = [{"prior_true": "0.2", "prior": "0.25", **ends}, {"prior_true": "0.4", "prior": "0.25", **ends}]
+    error, weights, cover, length = pages.quality(rows, "prior")
+    assert error == pytest.approx(np.sqrt((0.05**2 + 0.15**2) / 2))
+    assert weights == pytest.approx(np.sqrt((0.3**2 + 0.1**2) / 2))
+    assert (cover, length) == (0.5, pytest.approx(0.2))
+
+
+def test_a_missed_goal_is_shown_as_missed(pages):
+    row = {"bed": "one", "kind": "judged"}
+    for quantity in pages.QUANTITIES:
+        row |= {f"{quantity}{end}": "0.9" for end in ("", "_low", "_high", "_by_weights")} | {f"{quantity}_true": "0.1"}
+    lines = pages.goal_lines({"one": [row]})
+    assert sum("**missed**" in line for line in lines) == 6
+    assert sum(line.endswith(": met") for line in lines) == 3
