@@ -100,6 +100,24 @@ def diagnose(
     check_choice("scenario", scenario, SCENARIOS)
     confidence, labeling_prob = np.asarray(confidence, dtype=np.float64), np.asarray(labeling_prob, dtype=np.float64)
     weight = inverse_labeling_weight(confidence, labeling_prob, clip)
+    findings = check_weights(confidence, labeling_prob, clip, scenario)
+    if scenario == "one-sample":
+        if label_freq is None:
+            label_freq = 1 / float(weight.mean()) if alpha is None or prior is None else alpha / prior
+        findings.append(check_label_frequency(label_freq))
+    if scenario == "two-sample" or alpha is not None:
+        least = 0.0 if alpha is None or scenario != "one-sample" else alpha
+        # Labeled rows are positive: weights that imply fewer are a finding of the label frequency, not of this one.
+        estimate = max(least, float(weight.mean()) * (least or 1.0))
+        findings.append(check_prior(estimate) if prior is None else check_known_prior(prior, estimate))
+    return findings
+
+
+def check_weights(
+    confidence: np.ndarray, labeling_prob: np.ndarray, clip: float, scenario: str = "one-sample"
+) -> list[Finding]:
+    """Check weights, confidence and labeling probability of the labeled rows, apart from what they say of all rows."""
+    weight = inverse_labeling_weight(confidence, labeling_prob, clip)
     if len(weight) == 0 or not weight.sum() > 0:
         raise ValueError(
             "diagnostics need at least one labeled row with a confidence above 0, but "
@@ -112,17 +130,7 @@ def diagnose(
         check_positivity(labeling_prob, weight, clip, scenario),
         check_confidence_values(confidence),
     ]
-    if scenario == "one-sample":
-        findings.append(check_propensity(confidence, labeling_prob))
-        if label_freq is None:
-            label_freq = 1 / float(weight.mean()) if alpha is None or prior is None else alpha / prior
-        findings.append(check_label_frequency(label_freq))
-    if scenario == "two-sample" or alpha is not None:
-        least = 0.0 if alpha is None or scenario != "one-sample" else alpha
-        # Labeled rows are positive: weights that imply fewer are a finding of the label frequency, not of this one.
-        estimate = max(least, float(weight.mean()) * (least or 1.0))
-        findings.append(check_prior(estimate) if prior is None else check_known_prior(prior, estimate))
-    return findings
+    return [*findings, check_propensity(confidence, labeling_prob)] if scenario == "one-sample" else findings
 
 
 def share_of_heaviest(weight: np.ndarray, share: float) -> tuple[int, float]:

@@ -14,6 +14,7 @@ from scipy.stats import t as student
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from unskew.data.validation import plain_array
+from unskew.metrics.reliability import check_reliability, warn_of
 from unskew.metrics.sar import PairedDifference, SarCurves
 from unskew.posterior import Posterior
 
@@ -105,18 +106,19 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
         \widehat{AUC} = \frac{\sum_{i \ne j} \eta_i (1 - \eta_j) \{1(s_i > s_j) + \tfrac12 1(s_i = s_j)\}}
         {\sum_{i \ne j} \eta_i (1 - \eta_j)}
 
-    Implements: Eqs. (P7) and (P8).
+    Implements: Eqs. (P7) and (P8). Warns where the reliability of the posterior is low.
 
     Parameters
     ----------
     score : array of shape (n,)
         Higher for more likely positive; out of fold where the ranker learned from the same rows.
     posterior : Posterior
-        Of the same rows, from `unskew.posterior.fit_posterior` with the same score.
+        Of the same rows, from `unskew.posterior.fit_posterior`.
     level : float in (0, 1)
         Coverage of the intervals.
     """
     score = _checked_score(score, posterior, level)
+    warn_of(check_reliability(posterior.reliability))
     judge = _Judge(score, posterior, level)
     auc = _auc(judge.score, judge.prob)
     prior, everything = posterior.prior, len(judge.prob)
@@ -131,13 +133,22 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
 
 
 def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level: float = 0.95) -> PairedDifference:
-    """Difference of the AUCs of two scores of the same rows: most of their errors are shared, and cancel."""
+    """Difference of the AUCs of two scores of the same rows: most of their errors are shared, and cancel.
+
+    Warns where the reliability of the posterior is low.
+    """
+    warn_of(check_reliability(posterior.reliability))
     pair = [_Judge(_checked_score(score, posterior, level), posterior, level) for score in (score_a, score_b)]
     first, second = (_auc(judge.score, judge.prob) for judge in pair)
     difference = first.value - second.value
     half_width = pair[0].quantile * pair[0].error(first.slope - second.slope)
     ends = np.clip([difference - half_width, difference + half_width], -1, 1)
     return PairedDifference(difference, *ends.tolist())
+
+
+def plug_in_auc(score: np.ndarray, prob: np.ndarray) -> float:
+    """Eq. (P8) alone, without its interval: for rows that stand for all, in [0, 1]."""
+    return _auc(score, prob).value
 
 
 def _checked_score(score: Any, posterior: Posterior, level: float) -> np.ndarray:
