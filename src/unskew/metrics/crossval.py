@@ -235,7 +235,7 @@ def prior_without_given(
     """Interval of the share of positives from confidence and rows alone, to hold against one that was given."""
     posterior = fit_posterior(X, y, confidence, scenario=scenario, random_state=random_state)
     with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # told of the estimate itself
-        found = estimate_ranking(np.zeros(len(posterior.prob)), posterior)
+        found = estimate_ranking(np.zeros(len(posterior.prob)), posterior)  # no ranking matters to the share
     return found.prior_low, found.prior_high
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unskew._support.text import auc_text, cases, duration, interval, percent, plural, visible
+from unskew._support.text import auc_text, cases, commas, duration, interval, percent, plural, times, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,18 +43,18 @@ def _hash_for_policy(text: str) -> str:
 
 
 def scale_marks(
-    start: float, low: float, high: float, point: float, truth: float | None = None
+    start: float, low: float, high: float, point: float | None, truth: float | None = None
 ) -> dict[str, float | None]:
     """Where an estimate, its interval and the truth lie on a scale from `start` to 1, in per cent of its width.
 
-    What lies outside is drawn at the end.
+    What lies outside is drawn at the end, and what is None not at all.
     """
 
     def place(value: float) -> float:
         return 100 * min(1.0, max(0.0, (value - start) / (1 - start)))
 
-    left, true = place(low), None if truth is None else place(truth)
-    return {"left": left, "width": place(high) - left, "point": place(point), "truth": true}
+    marks = {name: None if value is None else place(value) for name, value in (("point", point), ("truth", truth))}
+    return {"left": place(low), "width": place(high) - place(low), **marks}
 
 
 @cache
@@ -70,7 +70,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (auc_text, cases, commas, duration, interval, outside, percent, plural, signed, unbroken)
+    filters = (auc_text, cases, commas, duration, interval, outside, percent, plural, signed, times, unbroken)
     environment.filters |= {each.__name__: each for each in filters}
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}
     return environment
@@ -84,11 +84,6 @@ def _visible(value: object) -> object:
 def outside(value: object) -> Markup:
     """Text from the user's file: it cannot turn the direction of what stands around it."""
     return Markup("<bdi>{}</bdi>").format(visible(str(value)))
-
-
-def commas(number: float) -> str:
-    """A whole number with commas between its thousands."""
-    return f"{number:,.0f}"
 
 
 def signed(difference: float) -> str:
