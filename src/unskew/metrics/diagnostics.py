@@ -150,7 +150,7 @@ def _graded(name: str, text: str, note: tuple[bool, str], warning: tuple[bool, s
 def check_effective_size(weight: np.ndarray) -> Finding:
     """Whether enough labels are left after weighting."""
     size, n = effective_sample_size(weight), len(weight)
-    few = "Expect wide intervals; more labels of the kinds that are seldom labeled would help most."
+    few = "Training leans on few rows; more labels of the kinds that are seldom labeled would help most."
     too_few = "Do not rely on small differences: label more rows, most of all of kinds that are seldom labeled."
     return _graded(
         "effective-sample-size",
@@ -184,18 +184,18 @@ def check_tail(weight: np.ndarray) -> Finding:
             f"With {len(weight):,} labeled rows there are too few large weights (at least {LEAST_TAIL} are needed) to "
             "judge how fast they fall off."
         )
-        return Finding(NOTE, name, text, "Read the intervals as rough; with more labels this check becomes possible.")
+        return Finding(NOTE, name, text, "With more labels this check becomes possible.")
     if tail.shape == float("-inf"):
         return Finding(GOOD, name, f"The {tail.n_tail:,} largest weights are all the same: there is no heavy tail.")
-    meaning = "weights larger than any seen here are likely, and the estimates are unreliable (above 0.7)"
+    meaning = "weights larger than any seen here are likely, and means of them are unreliable (above 0.7)"
     if tail.shape < 0.5:
-        meaning = "large weights are rare enough for the estimates (below 0.5 is good)"
+        meaning = "large weights are rare enough (below 0.5 is good)"
     elif tail.shape <= 0.7:
         meaning = "large weights are frequent, but usable (0.5 to 0.7)"
     return _graded(
         name,
         f"Among the {tail.n_tail:,} largest weights, the tail index is {tail.shape:.2f}: {meaning}.",
-        note=(tail.shape >= 0.5, "Intervals may be somewhat too narrow."),
+        note=(tail.shape >= 0.5, "A few rows decide much of the training."),
         warning=(tail.shape > 0.7, "Label more rows of the kinds that are seldom labeled."),
     )
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from unskew._support.text import auc_text, cases, commas, duration, interval, percent, plural, times, visible
 
@@ -70,7 +70,20 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (auc_text, cases, commas, duration, interval, outside, percent, plural, signed, times, unbroken)
+    filters = (
+        auc_text,
+        cases,
+        commas,
+        duration,
+        interval,
+        outside,
+        percent,
+        plural,
+        signed,
+        times,
+        unbroken,
+        with_code,
+    )
     environment.filters |= {each.__name__: each for each in filters}
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}
     return environment
@@ -94,6 +107,11 @@ def signed(difference: float) -> str:
 def unbroken(html: str) -> Markup:
     """HTML in which numbers and their per cent sign stay on one line."""
     return Markup(re.sub(r"(\d) %", "\\1\N{NO-BREAK SPACE}%", html))
+
+
+def with_code(text: str) -> Markup:
+    """Text in which what stands between backticks is to be typed."""
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
 @cache
