@@ -13,8 +13,6 @@ from html.parser import HTMLParser
 import make
 import pytest
 
-from unskew.metrics.crossval import DEFAULT_LABELING
-
 SAME_MACHINE = make.environment() == json.loads((make.HERE / "environment.json").read_text())
 SHORTLY_TRAINED = {"rel": 0.02, "abs": 0.05}  # large steps enlarge a last bit, and thresholds jump from row to row
 TRAINED = {"rel": 1e-3, "abs": 2e-3}
@@ -25,15 +23,6 @@ PASSING = {"seconds", "labeling_seconds", "made", "versions", "machine"}
 
 def golden(name):
     return json.loads((make.HERE / name).read_text())
-
-
-@pytest.fixture(scope="module", autouse=True)
-def full_forest():
-    """The forest as users have it; other tests use a small one."""
-    trees = DEFAULT_LABELING.n_estimators
-    DEFAULT_LABELING.set_params(n_estimators=300)
-    yield
-    DEFAULT_LABELING.set_params(n_estimators=trees)
 
 
 @pytest.fixture(scope="module")

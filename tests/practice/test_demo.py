@@ -68,7 +68,9 @@ def test_browser_loads_the_page_without_complaint(small_demo, tmp_path):
 
 def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(small_demo):
     folder, printed = small_demo
-    for word in ("The toy law", "Digits", "true AUC", "estimated", "95 % interval", "conf-auc", "no-conf", "ntc"):
+    columns = ("true", "estimated", "95 % interval")
+    rows = ("AUC of conf-auc", "AUC of no-conf", "AUC of ntc", "share of positives", "reliability")
+    for word in ("The toy law", "Digits", *columns, *rows):
         assert word in printed
     page = (folder / "index.html").read_text()
     parsed = Page(page)
