@@ -21,6 +21,7 @@ from unskew.datasets import toy
 from unskew.errors import LowReliabilityWarning
 from unskew.metrics import auc, estimate_ranking, make_sar_scorer, sar_auc
 from unskew.metrics._tables import MOST_WORDS, complete_features, is_table
+from unskew.metrics.estimates import plug_in_auc
 from unskew.metrics.scorer import MOST_KEPT
 from unskew.posterior import fit_posterior
 
@@ -65,6 +66,19 @@ def test_the_scorer_is_the_auc_by_the_posterior_of_the_held_out_rows(toy_data):
         scorer(ranker, new.X, new.labeled)
     with pytest.raises(TypeError, match="a StandardScaler has neither"):
         scorer(StandardScaler(), new.X, new.labeled, confidence=new.confidence)
+
+
+def test_the_score_by_hand():
+    """Eq. (P8): every pair of two rows, the first as far as it is positive and the second as far as it is not."""
+    score, prob = np.array([3.0, 1.0, 2.0, 2.0]), np.array([0.9, 0.2, 0.5, 0.4])
+    right = pairs = 0.0
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                pair = prob[i] * (1 - prob[j])
+                pairs += pair
+                right += pair * ((score[i] > score[j]) + (score[i] == score[j]) / 2)
+    assert plug_in_auc(score, prob) == pytest.approx(right / pairs)
 
 
 def test_the_scorer_judges_all_candidates_by_the_same_posterior(toy_data):

@@ -12,7 +12,6 @@ from unskew.objectives.weights import effective_sample_size, inverse_labeling_we
 
 __all__ = [
     "LEVELS",
-    "NO_NEGATIVES",
     "Finding",
     "ParetoTail",
     "Shift",
@@ -26,12 +25,6 @@ LEAST_TAIL = 5
 """Fewest large weights that a tail is judged by, as in Pareto smoothed importance sampling."""
 
 LEVELS = GOOD, NOTE, WARNING = "good", "note", "warning"
-
-NO_NEGATIVES = (
-    "confidence and labeling probability together leave no row to be negative, because the confidence is too high, or "
-    "too few rows are labeled to estimate how likely each was to be labeled"
-)
-"""Why an AUC cannot be estimated."""
 
 
 @dataclass(frozen=True)
