@@ -98,7 +98,7 @@ def test_a_story_of_low_reliability_shows_intervals_only(reliability, shown):
     assert aucs == ("AUC of conf-auc (Ours)", "0.900", shown, "0.700 to 0.920")
     assert share[3] == "0.210 to 0.300 (missed)"
     assert last[2] == f"{reliability:.2f} of 1"
-    with new_figure(1) as (_, axes):
+    with new_figure(1) as (_, (axes,)):
         _draw_aucs(axes, result)
         dots = [line for line in axes.get_lines() if line.get_marker() == "o"]
     assert len(dots) == (reliability == 0.9)
