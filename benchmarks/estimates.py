@@ -70,7 +70,7 @@ def by_weights(d: Draw, score: np.ndarray, prob: np.ndarray) -> list[float]:
 def one_draw(bed: str, number: int) -> dict[str, object]:
     d, rng = BEDS[bed](np.random.RandomState(number)), np.random.RandomState(10_000 + number)
     score, prob = out_of_fold(d, rng)
-    posterior = fit_posterior(d.X, d.labeled, d.confidence, score=score, scenario=d.scenario, random_state=rng)
+    posterior = fit_posterior(d.X, d.labeled, d.confidence, scenario=d.scenario, random_state=rng)
     found = estimate_ranking(score, posterior)
     top = found.at(TOP)
     estimates = [

@@ -130,8 +130,8 @@ class Memory(LogisticRegression):
 
 
 def test_crossfit_gives_out_of_fold_probabilities(toy_data):
-    in_sample = fit(toy_data, labeling=Memory())
-    honest = fit(toy_data, labeling=Memory(), crossfit=3)
+    by_weights = {"labeling": Memory(), "probability": False}
+    in_sample, honest = fit(toy_data, **by_weights), fit(toy_data, **by_weights, crossfit=3)
     assert isinstance(honest.labeling_, CrossFittedLabeling)
     assert len(honest.labeling_.folds) == 3
     confidence, alpha = toy_data.confidence[toy_data.labeled == 1], toy_data.labeled.mean()

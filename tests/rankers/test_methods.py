@@ -187,12 +187,12 @@ def test_an_impossible_prior_is_told_by_methods_that_train_with_it(confidence, f
         def predict_proba(self, X):
             return np.tile([0.99, 0.01], (len(X), 1))
 
-    labeling = Seldom() if confidence == 1.0 else None
+    by_weights = {"labeling": Seldom() if confidence == 1.0 else None, "probability": False}
     arguments = toy_data.X, toy_data.labeled, np.full(300, confidence)
     with pytest.warns(NoEstimateWarning, match=f"say something impossible, .*{found}"):
-        ranker = unskew.make("nnpu", labeling=labeling, **QUICK).fit(*arguments)
+        ranker = unskew.make("nnpu", **by_weights, **QUICK).fit(*arguments)
     assert ranker.prior_ == pytest.approx(1.0 if confidence == 1.0 else toy_data.labeled.mean())
-    unskew.make("conf-auc", labeling=labeling, **QUICK).fit(*arguments)  # does not need it, and says nothing
+    unskew.make("conf-auc", **by_weights, **QUICK).fit(*arguments)  # does not need it, and says nothing
 
 
 # Scenarios.
@@ -229,7 +229,8 @@ def test_lending_the_labeling_model_changes_nothing_but_time(name, toy_data):
     ntc = fit("ntc", toy_data, random_state=3)
     before = ntc.decision_function(toy_data.X)
     lent, own = fit(name, toy_data, labeling=ntc, random_state=3), fit(name, toy_data, random_state=3)
-    assert lent.labeling_ is ntc.labeling_
+    assert hasattr(lent, "labeling_") == unskew.method_card(name).uses_labeling
+    assert getattr(lent, "labeling_", ntc.labeling_) is ntc.labeling_
     for one, other in zip(fitted_numbers(lent, toy_data.X), fitted_numbers(own, toy_data.X), strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(ntc.decision_function(toy_data.X), before)  # it was read, not trained on
@@ -400,7 +401,7 @@ def test_a_copied_perceptron_keeps_its_fixed_weights_under_autograd():
 def test_each_method_is_fitted_as_alone_with_a_lent_labeling_model(toy_data, monkeypatch):
     arguments = toy_data.X, toy_data.labeled, toy_data.confidence
     fitted = dict(unskew.fit_each(["conf-auc", "nnpu", "ntc"], *arguments, **QUICK))
-    assert {id(ranker.labeling_) for ranker in fitted.values()} == {id(fitted["ntc"].labeling_)}
+    assert fitted["conf-auc"].labeling_ is fitted["ntc"].labeling_
     again = dict(unskew.fit_each(["nnpu"], *arguments, **QUICK))
     np.testing.assert_array_equal(
         again["nnpu"].decision_function(toy_data.X), fitted["nnpu"].decision_function(toy_data.X)

@@ -107,9 +107,3 @@ def test_what_cannot_be_registered_is_told():
     with pytest.raises(TypeError, match="takes a class derived from RiskRanker"):
         unskew.register(LogisticRegression)
     assert unskew.methods() == METHODS
-
-
-@pytest.mark.parametrize("old", ["_weigh", "_risk", "_to_score", "_learn"])
-def test_a_method_file_with_the_old_private_hooks_is_told_their_names(old):
-    with pytest.raises(TypeError, match=rf"Mine defines {old}, which is now called {old[1:]}. Rename it."):
-        type("Mine", (unskew.RiskRanker,), {old: lambda self, batch: None})

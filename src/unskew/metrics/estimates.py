@@ -4,8 +4,9 @@ The probability of being positive stands for the class of a row that nobody know
 positive and as :math:`1 - \eta` of a negative. So curves cannot bend backwards, and nothing leaves [0, 1].
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from unskew.metrics.reliability import check_reliability, warn_of
 from unskew.metrics.sar import PairedDifference, SarCurves
 from unskew.posterior import Posterior
 
-WIDEN = 1.5
-"""Standard errors of the model are too small by about this factor, mostly because its scales are estimated, too."""
+N_REGIONS, USUAL_LOCAL_ERROR = 20, 0.5
+"""Parts of a ranking whose confidence may be off by itself, and how far, on the scale of the logit."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
         \widehat{AUC} = \frac{\sum_{i \ne j} \eta_i (1 - \eta_j) \{1(s_i > s_j) + \tfrac12 1(s_i = s_j)\}}
         {\sum_{i \ne j} \eta_i (1 - \eta_j)}
 
-    Implements: Eqs. (P7) and (P8). Warns where the reliability of the posterior is low.
+    See Eqs. (P7) and (P8) in `docs/posterior.md`. Warns where the reliability of the posterior is low.
 
     Parameters
     ----------
@@ -117,19 +118,17 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
     level : float in (0, 1)
         Coverage of the intervals.
     """
-    score = _checked_score(score, posterior, level)
+    judge = _Judge(_checked_score(score, posterior, level), posterior, level)
     warn_of(check_reliability(posterior.reliability))
-    judge = _Judge(score, posterior, level)
-    auc = _auc(judge.score, judge.prob)
-    prior, everything = posterior.prior, len(judge.prob)
-    low, high = judge.interval(auc.value, auc.slope)
-    ends = (prior, prior)
+    auc, low, high = judge.share(partial(_auc, judge.score))
+    prior = lowest = highest = posterior.prior
     if posterior.known_prior is None:
-        ends = judge.interval(prior, np.full(everything, 1 / everything))
+        # Its truth is never at an end of the scale, so the logit's interval alone is right.
+        prior, lowest, highest = judge.share(_mean, near_end=False)
     label_freq = float("nan")
-    if everything == len(posterior.prob):
-        label_freq = min(1.0, posterior.n_labeled / (prior * everything))
-    return RankingEstimate(auc.value, low, high, prior, *ends, label_freq, posterior.reliability, level, judge)
+    if len(judge.prob) == len(posterior.prob):
+        label_freq = min(1.0, posterior.n_labeled / (prior * len(judge.prob)))
+    return RankingEstimate(auc, low, high, prior, lowest, highest, label_freq, posterior.reliability, level, judge)
 
 
 def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level: float = 0.95) -> PairedDifference:
@@ -138,12 +137,15 @@ def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level:
     Warns where the reliability of the posterior is low.
     """
     warn_of(check_reliability(posterior.reliability))
-    pair = [_Judge(_checked_score(score, posterior, level), posterior, level) for score in (score_a, score_b)]
-    first, second = (_auc(judge.score, judge.prob) for judge in pair)
-    difference = first.value - second.value
-    half_width = pair[0].quantile * pair[0].error(first.slope - second.slope)
-    ends = np.clip([difference - half_width, difference + half_width], -1, 1)
-    return PairedDifference(difference, *ends.tolist())
+    judge, other = (_Judge(_checked_score(score, posterior, level), posterior, level) for score in (score_a, score_b))
+
+    def difference(prob: np.ndarray) -> _Value:
+        first, second = _auc(judge.score, prob), _auc(other.score, prob)
+        return _Value(first.value - second.value, first.slope - second.slope)
+
+    found, error = judge.measure(difference)
+    ends = np.clip([found - judge.quantile * error, found + judge.quantile * error], -1, 1)
+    return PairedDifference(found, *ends.tolist())
 
 
 def plug_in_auc(score: np.ndarray, prob: np.ndarray) -> float:
@@ -164,14 +166,14 @@ def _checked_score(score: Any, posterior: Posterior, level: float) -> np.ndarray
 
 @dataclass(frozen=True)
 class _Value:
-    """A number, and its derivative by the probability of each row."""
+    """A quantity at given probabilities, and its derivative by the probability of each row."""
 
     value: float
     slope: np.ndarray
 
 
 def _auc(score: np.ndarray, prob: np.ndarray) -> _Value:
-    """Eq. (P8) and its slopes, by one sort."""
+    """AUC with fractional classes, and its slopes, by one sort. Implements: Eq. (P8)."""
     _, place = np.unique(score, return_inverse=True)
     positive, negative = (np.bincount(place, each) for each in (prob, 1 - prob))
     # Own pairs, which are no pairs, would be ties.
@@ -181,6 +183,26 @@ def _auc(score: np.ndarray, prob: np.ndarray) -> _Value:
     value = float(prob @ worse / pairs)
     slope = (worse - better - value * ((1 - prob).sum() - prob.sum() - (1 - 2 * prob))) / pairs
     return _Value(value, slope)
+
+
+def _mean(prob: np.ndarray) -> _Value:
+    """Share of positives. Implements: Eq. (P7)."""
+    return _Value(float(prob.mean()), np.full(len(prob), 1 / len(prob)))
+
+
+def _recall(flagged: np.ndarray, prob: np.ndarray) -> _Value:
+    all_positives = float(prob.sum())
+    recall = float(prob[flagged].sum()) / all_positives
+    return _Value(recall, (flagged - recall) / all_positives)
+
+
+def _log_lift(flagged: np.ndarray, prob: np.ndarray) -> _Value:
+    """Logarithm of the precision over the share of positives."""
+    found, all_positives = float(prob[flagged].sum()), float(prob.sum())
+    return _Value(float(np.log(found / flagged.sum() / prob.mean())), flagged / found - 1 / all_positives)
+
+
+Quantity = Callable[[np.ndarray], _Value]
 
 
 @dataclass(frozen=True)
@@ -203,33 +225,54 @@ class _Judge:
     def quantile(self) -> float:
         return float(student.ppf((1 + self.level) / 2, max(2, self.posterior.n_labeled - 1)))
 
-    def error(self, slope: np.ndarray) -> float:
-        """Standard error of something with these slopes."""
-        everywhere = np.zeros(len(self.posterior.prob))
-        everywhere[self.posterior.everything] = slope
-        found = self.posterior.uncertainty(everywhere)
-        return float(np.sqrt(WIDEN**2 * (found.model + found.selection) + found.classes + found.calibration))
+    @cached_property
+    def region(self) -> np.ndarray:
+        """Part of the ranking that each row belongs to."""
+        order = np.argsort(np.argsort(self.score, kind="stable"), kind="stable")
+        return np.asarray(order * N_REGIONS // len(order))
 
-    def interval(self, value: float, slope: np.ndarray) -> tuple[float, float]:
-        """Symmetric on the scale of the logit, for a share."""
+    def measure(self, quantity: Quantity) -> tuple[float, float]:
+        r"""A quantity, and its standard error.
+
+        .. math:: V = V_{model} + V_{selection} + V_{classes} + V_{calibration} + V_{regions} + V_{views}
+
+        Implements: Eq. (P9).
+        """
+        found = quantity(self.prob)
+        everywhere = np.zeros(len(self.posterior.prob))
+        everywhere[self.posterior.everything] = found.slope
+        parts = self.posterior.uncertainty(everywhere)
+        steep = found.slope * self.prob * (1 - self.prob)
+        regions = USUAL_LOCAL_ERROR**2 * np.sum(np.bincount(self.region, steep) ** 2)
+        others = self.posterior.other_views[:, self.posterior.everything]
+        views = np.mean([(quantity(each).value - found.value) ** 2 for each in others])
+        variance = parts.model + parts.selection + parts.classes + parts.calibration + regions + views
+        return found.value, float(np.sqrt(variance))
+
+    def share(self, quantity: Quantity, *, near_end: bool = True) -> tuple[float, float, float]:
+        """A share, and its interval, symmetric on the scale of the logit.
+
+        `near_end`: its truth may well be 0 or 1, which that interval never reaches, so that each end is the farther one
+        of this and of an interval that is symmetric around the share (decision 5).
+        """
+        value, error = self.measure(quantity)
         inside = float(np.clip(value, 1e-6, 1 - 1e-6))
-        half_width = self.quantile * self.error(slope) / (inside * (1 - inside))
-        return float(expit(logit(inside) - half_width)), float(expit(logit(inside) + half_width))
+        half_width = self.quantile * error / (inside * (1 - inside))
+        low, high = float(expit(logit(inside) - half_width)), float(expit(logit(inside) + half_width))
+        if near_end:
+            low, high = min(low, value - self.quantile * error), max(high, value + self.quantile * error)
+        return value, max(low, 0.0), min(high, 1.0)
 
     def top(self, share: float) -> TopRows:
         n = len(self.score)
         threshold = float(np.partition(self.score, n - max(1, round(share * n)))[n - max(1, round(share * n))])
         flagged = self.score >= threshold
-        count, found, all_positives = int(flagged.sum()), float(self.prob[flagged].sum()), float(self.prob.sum())
-        precision, recall = found / count, found / all_positives
-        lift = precision / (all_positives / n)
-        precise = self.interval(precision, flagged / count)
-        recalled = self.interval(recall, (flagged - recall) / all_positives)
-        ratio = np.exp(self.quantile * self.error(flagged / found - 1 / all_positives))
-        return TopRows(
-            count, threshold, precision, *precise, recall, *recalled, lift, lift / ratio, lift * ratio,
-            found, *(count * each for each in precise),
-        )  # fmt: skip
+        count = int(flagged.sum())
+        precision = self.share(lambda prob: _Value(float(prob[flagged].mean()), flagged / count))
+        recall = self.share(partial(_recall, flagged))
+        log_lift, error = self.measure(partial(_log_lift, flagged))
+        lift = np.exp(log_lift + self.quantile * error * np.array([0, -1, 1])).tolist()
+        return TopRows(count, threshold, *precision, *recall, *lift, *(count * each for each in precision))
 
     def curves(self, prior: float, label_freq: float) -> SarCurves:
         scores, place = np.unique(-self.score, return_inverse=True)

@@ -13,8 +13,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -43,13 +45,14 @@ from unskew.data.validation import (
     require_finite_scores,
     require_two_labeled,
 )
-from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning
+from unskew.errors import ConfidenceMissingWarning
 from unskew.learning.networks import NETWORKS, NetworkChoice
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
-from unskew.rankers._prior import cut, share_of_positives
+from unskew.rankers._prior import cut, share_of_positives, warn_impossible, with_room_for_labeled
+from unskew.rankers._probability import can_fit_probability, fit_probability, logits_of, require_posterior
 from unskew.rankers._state import model_file_of
 from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling, read_rows
 
@@ -87,6 +90,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     prior : float in (0, 1) or None, default=None
         Share of positives, where it is known. It sets the threshold of `predict`, and some methods train with it. None
         estimates it from the confidence, or without any, for the threshold alone, from the labeling probability.
+    probability : bool, default=True
+        Learn probabilities from the confidence, for `predict_proba` and for the share of positives; without, that share
+        comes from the weights, which is less exact.
     device : str, default="cpu"
         Where torch computes.
     random_state : int, RandomState or None, default=None
@@ -106,6 +112,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     crossfit: int = 0
     clip: float = CLIP
     prior: float | None = None
+    probability: bool = True
     device: str = "cpu"
     random_state: Any = None
     verbose: bool = False
@@ -132,6 +139,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         "crossfit": Rule("0", lambda value: whole_number(0).allows(value) and value == 0) | whole_number(2),
         "clip": above(0, 1),
         "prior": above(0, 1) | NONE,
+        "probability": FLAG,
         "device": TEXT,
         "random_state": SEED,
         "verbose": FLAG,
@@ -169,8 +177,17 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return require_finite_scores(self._score(self._read_features(X)))
 
+    @available_if(require_posterior)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of being negative and of being positive, shape (n, 2): learned by `unskew.posterior`.
+
+        It does not come from the score, so it is calibrated whatever that is, and may put two rows in another order.
+        """
+        positive = expit(logits_of(self.posterior_, self._read_features(X)))
+        return np.column_stack([1 - positive, positive])
+
     def predict(self, X: Any) -> np.ndarray:
-        """Class of each instance: 1 where the score reaches `threshold_`, else 0."""
+        """Class of each instance: 1 where the score reaches `threshold_`, as the share of positives does, else 0."""
         reached: np.ndarray = self.decision_function(X) >= self.threshold_
         return np.asarray(self.classes_[reached.astype(int)])
 
@@ -199,14 +216,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         model = model_file_of(self)
         write_model_file(path, model if notes is None else replace(model, header={**model.header, "notes": notes}))
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for old in ("_weigh", "_risk", "_to_score", "_learn", "_needs_prior", "_check_parameters"):
-            if old in vars(cls):
-                raise TypeError(f"{cls.__name__} defines {old}, which is now called {old[1:]}. Rename it.")
-        if "_parameter_constraints" in vars(cls):
-            raise TypeError(f"{cls.__name__} defines _parameter_constraints. Override check_parameters instead.")
 
     @abstractmethod
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
@@ -239,12 +248,16 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         train.X.keep(np.concatenate([train.labeled_rows, *often]))
         trainer = self._trainer()
         # A generator for each stage: with a lent labeling model the score function is trained as without.
-        for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
-        if self.uses_labeling or self.prior is None:
+        for_labeling, for_score, for_probability = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(3))
+        by_posterior = self.probability and can_fit_probability(data)
+        if self.uses_labeling or (self.prior is None and not by_posterior):
             names = getattr(self, "feature_names_in_", None)
             request = self.labeling, train, held_out, trainer, for_labeling, self.crossfit, self.scenario
             self.labeling_, train, held_out = fit_labeling(*request, feature_names=names)
-        prior = self._find_prior([train] if in_training else [train, held_out])
+        if by_posterior:
+            prior = self._learn_probability(data, for_probability)
+        else:
+            prior = self._find_prior([train] if in_training else [train, held_out])
         self.learn(train, held_out, trainer, for_score)
         self.classes_ = np.array([0, 1])
         self.training_summary_ = {
@@ -292,21 +305,25 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         """Whether training needs the prior, with the parameters as they are."""
         return "prior" in self.needs
 
+    def _learn_probability(self, data: PUData, rng: np.random.RandomState) -> float:
+        """Share of positives by the posterior, or the known one, which the posterior then keeps."""
+        known = None if self.prior is None else with_room_for_labeled(float(self.prior), data, self.scenario)
+        found = fit_probability(data, self.scenario, known, rng)
+        self.posterior_, self.reliability_ = found.model, found.reliability
+        return self._show_prior(found.prior, data.alpha)
+
     def _find_prior(self, parts: list[PUData]) -> float:
+        """Share of positives without a posterior: known, or by the weights."""
         share = share_of_positives(self.prior, parts, self.clip, self.scenario)
         if share.impossible and self.needs_prior():
-            warnings.warn(
-                f"{type(self).__name__} trains with the prior, but confidence and labeling probability say something "
-                f"impossible, {share.impossible}: it trains with {share.prior:.4g}. Pass prior=..., or check that the "
-                "confidence is a probability.",
-                NoEstimateWarning,
-                stacklevel=4,
-            )
-        if share.trusted:
-            self.prior_ = share.prior
-            # Two samples do not determine which share of the positives is labeled.
-            self.label_freq_ = parts[0].alpha / share.prior if self.scenario == "one-sample" else float("nan")
-        return share.prior
+            warn_impossible(share, type(self).__name__)
+        return self._show_prior(share.prior, parts[0].alpha) if share.trusted else share.prior
+
+    def _show_prior(self, prior: float, alpha: float) -> float:
+        self.prior_ = prior
+        # Two samples do not determine which share of the positives is labeled.
+        self.label_freq_ = alpha / prior if self.scenario == "one-sample" else float("nan")
+        return prior
 
     def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:
         if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):

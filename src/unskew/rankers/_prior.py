@@ -1,11 +1,13 @@
 """The share of positives: given, or estimated from what is known of the labels; and the cut that it sets."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from unskew.data.records import PUData
 from unskew.data.validation import require_room_for_labeled
+from unskew.errors import NoEstimateWarning
 from unskew.objectives.weights import inverse_labeling_weight
 
 
@@ -26,7 +28,7 @@ def share_of_positives(given: float | None, parts: list[PUData], clip: float, sc
     """
     alpha = parts[0].alpha
     if given is not None:
-        return Share(_with_room_for_labeled(float(given), parts[0], scenario), trusted=True)
+        return Share(with_room_for_labeled(float(given), parts[0], scenario), trusted=True)
     sure = [part for part in parts if part.confidence is not None]
     if sure:
         return _from_confidence(sure, alpha, clip, scenario)
@@ -35,7 +37,18 @@ def share_of_positives(given: float | None, parts: list[PUData], clip: float, sc
     return Share(min(1.0, (alpha if scenario == "one-sample" else 1.0) / mean), trusted=False)
 
 
-def _with_room_for_labeled(prior: float, data: PUData, scenario: str) -> float:
+def warn_impossible(share: Share, name: str) -> None:
+    """Say that a method trains with the nearest possible prior."""
+    warnings.warn(
+        f"{name} trains with the prior, but confidence and labeling probability say something impossible, "
+        f"{share.impossible}: it trains with {share.prior:.4g}. Pass prior=..., or check that the confidence is a "
+        "probability.",
+        NoEstimateWarning,
+        stacklevel=6,
+    )
+
+
+def with_room_for_labeled(prior: float, data: PUData, scenario: str) -> float:
     """Prior as given; raised to the share of labeled instances where it falls short by no more than one of them.
 
     That much a fold of a cross-validation may have more of them than the whole, for which the prior holds.

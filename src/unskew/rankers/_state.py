@@ -24,6 +24,7 @@ from unskew.data.rows import as_rows
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.learning._perceptron import Perceptron
 from unskew.learning.networks import NETWORKS, NetworkChoice, empty_network
+from unskew.posterior import PosteriorModel
 from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at
 
 if TYPE_CHECKING:
@@ -60,10 +61,22 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "numbers": numbers,
         "labeling": _labeling_header(ranker, arrays),
     }
+    if hasattr(ranker, "posterior_"):
+        arrays |= {f"{POSTERIOR}.{name}": value for name, value in ranker.posterior_.to_arrays().items()}
     return ModelFile(header, arrays)
 
 
-_WRITTEN_APART = {"labeling_", "classes_", "input_shape_", "feature_names_in_", "training_summary_", "history_"}
+POSTERIOR = "posterior"
+"""What the names of the arrays of the posterior begin with."""
+_WRITTEN_APART = {
+    "labeling_",
+    "posterior_",
+    "classes_",
+    "input_shape_",
+    "feature_names_in_",
+    "training_summary_",
+    "history_",
+}
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,7 @@ class _Header:
             _require_entry(isinstance(value, float | int | None), f"numbers.{name}", "a number or null", value)
         build(float, numbers.get("threshold_"), "threshold_")
         _require_best_epoch(numbers.get("best_epoch_"), self.history)
-        for name in ("prior_", "label_freq_"):
+        for name in ("prior_", "label_freq_", "reliability_"):
             share = build(float | None, numbers.get(name), name)
             _require_entry(share is None or 0 <= share <= 1, name, "between 0 and 1", share)
         for fold in self.labeling or ():
@@ -253,7 +266,10 @@ def _ranker_from(
     ranker.classes_ = np.array([0, 1])
     ranker.training_summary_ = dict(vars(header.training))
     ranker.history_ = list(header.history)
-    names = {name.partition(".")[0] for name in arrays}
+    of_posterior = _arrays_of(POSTERIOR, arrays)
+    if of_posterior:
+        ranker.posterior_ = PosteriorModel.from_arrays(of_posterior, math.prod(ranker.input_shape_))
+    names = {name.partition(".")[0] for name in arrays} - {POSTERIOR}
     of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
     for name in names - of_labeling:
         if hasattr(ranker, f"{name}_"):
@@ -290,11 +306,16 @@ def _network_arrays(prefix: str, network: nn.Module) -> dict[str, np.ndarray]:
     }
 
 
+def _arrays_of(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Arrays whose names begin with this word, without it."""
+    parts = {name: name.partition(".") for name in arrays}
+    return {rest: arrays[name] for name, (first, _, rest) in parts.items() if first == prefix}
+
+
 def _network_from(
     arrays: dict[str, np.ndarray], prefix: str, choice: NetworkChoice, shape: tuple[int, ...], device: str
 ) -> nn.Module:
-    start = len(prefix) + 1
-    state = {name[start:]: torch.from_numpy(value) for name, value in arrays.items() if name.startswith(f"{prefix}.")}
+    state = {name: torch.from_numpy(value) for name, value in _arrays_of(prefix, arrays).items()}
     own = not callable(choice)
     # What the file claims takes no memory before it is the size of its arrays; then these are the weights, not copied.
     with torch.device("meta") if own else nullcontext():

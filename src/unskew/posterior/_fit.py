@@ -1,0 +1,124 @@
+"""From rows, labels and confidence to the fitted posterior, under several sets of assumptions."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from unskew.errors import TooFewLabeled
+from unskew.objectives.joint_likelihood import flattening
+from unskew.posterior._basis import Scales, Scaling, Waves, columns_of_propensity, scale_of_columns
+from unskew.posterior._confidence import confidence_logit, fit_confidence
+from unskew.posterior._joint_fit import FREE, USUAL_PROPENSITY, JointData, JointFit
+from unskew.posterior._model import PosteriorModel, blocks_of
+
+LEAST_LABELED = 4
+MOST_LABELED, MOST_UNLABELED, MOST_CELLS = 3_000, 10_000, 20_000_000
+"""Rows, and numbers in them, that are fitted to at most: more take long and change little."""
+
+
+class View(NamedTuple):
+    """Assumptions that the rows themselves can hardly check.
+
+    Attributes
+    ----------
+    stretch : float
+        How much larger the variance of f is among all rows than the labeled ones show, because these are alike.
+    tilt : float
+        Prior variance of the slopes of g: how much the propensity depends on the columns.
+    """
+
+    stretch: float
+    tilt: float
+
+
+VIEWS = (View(2.0, 0.15), View(0.7, 0.15), View(6.0, 0.15), View(2.0, 0.02), View(2.0, 1.0))
+"""The first counts; how far the others are from it is a part of every error."""
+
+
+@dataclass(frozen=True)
+class FittedPosterior:
+    """The function of the row, and how far it can be trusted.
+
+    Attributes
+    ----------
+    covariance : array
+        Of the coefficients of f, under the first set of assumptions.
+    influence_of_labels : array of shape (n_labeled, n_columns)
+        What each label, by how badly it was predicted from the others, did to the coefficients.
+    """
+
+    model: PosteriorModel
+    covariance: np.ndarray
+    influence_of_labels: np.ndarray
+    reliability: float
+    coefficients_of_propensity: np.ndarray | None
+
+    def propensity_and_deviation(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Of each row: the propensity (NaN for two samples), and the standard deviation of the posterior's logit."""
+        propensity, deviation = np.full(X.shape[0], np.nan), np.empty(X.shape[0])
+        for rows, block in blocks_of(X):
+            features = self.model.scaling.apply(block)
+            columns = self.model.waves.columns_of_posterior(features)
+            deviation[rows] = np.sqrt(np.sum((columns @ self.covariance) * columns, axis=1))
+            if self.coefficients_of_propensity is not None:
+                g = columns_of_propensity(features) @ self.coefficients_of_propensity + USUAL_PROPENSITY
+                propensity[rows] = expit(g)
+        return propensity, flattening(self.model.unseen) * deviation
+
+
+def rows_to_fit(labeled: np.ndarray, n_inputs: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that are fitted to, in order, and how many of the table each stands for."""
+    found = int(labeled.sum()), int((~labeled).sum())
+    if min(found) < LEAST_LABELED:
+        raise TooFewLabeled(
+            f"a posterior needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but there are "
+            f"{found[0]} and {found[1]}. Label more."
+        )
+    room = max(1_000, MOST_CELLS // max(1, n_inputs))
+    rows, weight = [], np.ones(len(labeled))
+    for which, most in ((labeled, MOST_LABELED), (~labeled, MOST_UNLABELED)):
+        places = np.flatnonzero(which)
+        kept = places if len(places) <= min(most, room) else rng.choice(places, min(most, room), replace=False)
+        weight[kept] = len(places) / len(kept)
+        rows.append(kept)
+    chosen = np.sort(np.concatenate(rows))
+    return chosen, weight[chosen]
+
+
+def fit_rows(
+    X: np.ndarray,
+    labeled: np.ndarray,
+    confidence: np.ndarray,
+    weight: np.ndarray,
+    two_sample: bool,
+    rng: np.random.RandomState,
+) -> FittedPosterior:
+    """Fit to these rows, of which each stands for `weight` rows of the table; `confidence` is of the labeled ones."""
+    scaling = Scaling.of(X, rng)
+    features = scaling.apply(X)
+    alone = fit_confidence(features[labeled], confidence, rng)
+    waves = Waves.draw(alone.scales.length, features.shape[1], rng)
+    columns = waves.columns_of_posterior(features), columns_of_propensity(features)
+    variances = alone.scales.unseen, alone.scales.noise
+    fits: list[JointFit] = []
+    for view in VIEWS:
+        scale = _scale_under(view, alone.scales, features.shape[1], two_sample)
+        data = JointData.of(columns, scale, labeled, weight, confidence_logit(confidence), variances, two_sample)
+        fits.append(JointFit.of(data, start=fits[0].coefficients if fits else None))
+    first, n = fits[0], columns[0].shape[1]
+    covariance = first.covariance[:n, :n]
+    pulled = columns[0][labeled] @ covariance
+    influence = pulled * (alone.residual / (first.data.told.noise + alone.scales.unseen))[:, None]
+    coefficients = np.column_stack([each.coefficients[:n] for each in fits])
+    model = PosteriorModel(scaling, waves, coefficients, alone.scales.unseen, np.zeros(len(VIEWS)))
+    of_propensity = None if two_sample else first.coefficients[n:]
+    return FittedPosterior(model, covariance, influence, alone.reliability, of_propensity)
+
+
+def _scale_under(view: View, scales: Scales, n_features: int, two_sample: bool) -> np.ndarray:
+    """Prior standard deviation of each coefficient, of f and then of g, under a set of assumptions."""
+    stretched = scales._replace(linear=view.stretch * scales.linear, waves=view.stretch * scales.waves)
+    of_propensity = np.r_[FREE if two_sample else 1.0, np.full(n_features, np.sqrt(view.tilt))]
+    return np.concatenate([scale_of_columns(stretched, n_features), of_propensity])

@@ -1,0 +1,123 @@
+"""What gives the probability of being positive for any row: numbers only, so that a model file can keep it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, logit
+
+from unskew.objectives.joint_likelihood import flattening
+from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves
+
+BLOCK = 16_384
+"""Rows that are turned into columns at a time."""
+
+
+@dataclass(frozen=True)
+class PosteriorModel:
+    """The fitted function of the row.
+
+    Attributes
+    ----------
+    coefficients : array of shape (n_columns, n_views)
+        Of f, under each set of assumptions; the first is the one that counts.
+    unseen : float
+        Variance of what the columns do not show.
+    offset : array of shape (n_views,)
+        Added to the logits; 0 unless the prior is known.
+    """
+
+    scaling: Scaling
+    waves: Waves
+    coefficients: np.ndarray
+    unseen: float
+    offset: np.ndarray
+
+    def columns(self, X: np.ndarray) -> np.ndarray:
+        """Columns in which f is linear."""
+        return self.waves.columns_of_posterior(self.scaling.apply(X))
+
+    def logits(self, X: Any) -> np.ndarray:
+        """Logit of the probability of being positive, of each row under each set of assumptions."""
+        kappa = flattening(self.unseen)
+        parts = [kappa * (self.columns(block) @ self.coefficients) for _, block in blocks_of(X)]
+        return np.asarray(np.concatenate([np.empty((0, len(self.offset))), *parts]) + self.offset)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Probability of being positive, of each row."""
+        return np.asarray(expit(self.alone().logits(X)[:, 0]))
+
+    def alone(self) -> Self:
+        """Without the other sets of assumptions."""
+        only = np.ascontiguousarray(self.coefficients[:, :1])  # products round by the layout of their factors
+        return type(self)(self.scaling, self.waves, only, self.unseen, self.offset[:1])
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, without the other sets of assumptions."""
+        parts = {**vars(self.scaling), **vars(self.waves), "coefficients": self.coefficients[:, 0]}
+        parts |= {"unseen": np.float64(self.unseen), "offset": np.float64(self.offset[0])}
+        # A file takes the numbers as they lie in memory.
+        return {name: np.asarray(value, order="C") for name, value in parts.items() if value is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_inputs: int) -> Self:
+        """What `to_arrays` wrote for rows of so many numbers; ValueError if it cannot be that."""
+        found = _checked_arrays(arrays, n_inputs)
+        names = "kept", "mean", "deviation", "ranked", "quantiles"
+        scaling = Scaling(found.get("center"), found.get("directions"), *(found[name] for name in names))
+        waves = Waves(found["frequencies"], found["phases"])
+        numbers = float(found["unseen"]), found["offset"].reshape(1)
+        return cls(scaling, waves, found["coefficients"][:, None], *numbers)
+
+
+def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[str, np.ndarray]:
+    """Refuse arrays that do not fit each other."""
+
+    def shape(name: str) -> tuple[int, ...]:
+        return np.shape(arrays.get(name, np.empty((0, 0, 0))))
+
+    n_kept, n_ranked = (shape(name)[0] for name in ("kept", "ranked"))
+    n_features = max(1, n_kept + n_ranked)
+    n_columns = shape("directions")[-1] if "directions" in arrays else n_inputs
+    wanted = {
+        "kept": (n_kept,), "mean": (n_kept,), "deviation": (n_kept,), "ranked": (n_ranked,),
+        "quantiles": (QUANTILES, n_ranked), "frequencies": (n_features, N_WAVES), "phases": (N_WAVES,),
+        "coefficients": (1 + n_features + N_WAVES,), "unseen": (), "offset": (),
+    }  # fmt: skip
+    if "center" in arrays or "directions" in arrays:
+        wanted |= {"center": (n_inputs,), "directions": (n_inputs, n_columns)}
+    if {name: shape(name) for name in {*wanted, *arrays}} != wanted:
+        raise ValueError(f"a posterior must have arrays of the shapes {wanted}, but they do not fit")
+    for name, most in (("kept", n_columns), ("ranked", n_kept)):
+        places = arrays[name]
+        if places.dtype.kind != "i" or (len(places) and not 0 <= places.min() <= places.max() < most):
+            raise ValueError(f"{name} must be numbers of columns below {most}")
+    others = [each for name, each in arrays.items() if name not in ("kept", "ranked")]
+    if not all(each.dtype == np.float64 and np.isfinite(each).all() for each in others):
+        raise ValueError("a posterior must have finite numbers in float64")
+    if float(arrays["unseen"]) < 0 or (arrays["deviation"] <= 0).any():
+        raise ValueError("variances of a posterior must be 0 or more, and deviations above 0")
+    return arrays
+
+
+def blocks_of(X: Any) -> Iterator[tuple[slice, np.ndarray]]:
+    """Rows of a table, some at a time, as dense numbers in float64."""
+    for start in range(0, X.shape[0], BLOCK):
+        rows = slice(start, start + BLOCK)
+        yield rows, dense(X[rows])
+
+
+def dense(X: Any) -> np.ndarray:
+    """Rows as numbers in float64."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X).astype(np.float64, copy=False)
+
+
+def offset_for(prior: float, logits: np.ndarray) -> float:
+    """What has to be added to all logits so that the mean probability is the known prior."""
+    low, high = logit(prior) - logits.max(), logit(prior) - logits.min()
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if expit(logits + middle).mean() < prior else (low, middle)
+    return float((low + high) / 2)

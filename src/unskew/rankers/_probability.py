@@ -1,0 +1,67 @@
+"""Probability of being positive, of the rows that a ranker is fitted to and of new ones, whatever their source."""
+
+from dataclasses import replace
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from unskew.data.records import PUData
+from unskew.data.rows import Rows
+from unskew.posterior import LEAST_LABELED, PosteriorModel, fit_rows, offset_for, rows_to_fit
+
+BLOCK = 16_384
+"""Rows that are fetched together."""
+
+
+class Probability(NamedTuple):
+    """The fitted posterior, how well the confidence can be predicted from the row, and the share of positives."""
+
+    model: PosteriorModel
+    reliability: float
+    prior: float
+
+
+def can_fit_probability(data: PUData) -> bool:
+    """Whether there is confidence, and enough of both kinds of rows."""
+    return data.confidence is not None and min(data.n_labeled, data.n_unlabeled) >= LEAST_LABELED
+
+
+def fit_probability(data: PUData, scenario: str, prior: float | None, rng: np.random.RandomState) -> Probability:
+    """Fit to enough of the rows, and average over all of them; where the prior is known, it is that average."""
+    two_sample = scenario == "two-sample"
+    labeled, confidence = np.zeros(len(data.X), dtype=bool), np.full(len(data.X), np.nan)
+    labeled[data.labeled_rows], confidence[data.labeled_rows] = True, data.confidence
+    rows, weight = rows_to_fit(labeled, prod(data.X.shape), rng)
+    labels = labeled[rows]
+    found = fit_rows(_table(data.X, rows), labels, confidence[rows][labels], weight, two_sample, rng)
+    model = found.model.alone()
+    logits = logits_of(model, data.X, data.unlabeled_rows if two_sample else None)
+    if prior is not None:
+        return Probability(replace(model, offset=np.array([offset_for(prior, logits)])), found.reliability, prior)
+    mean = float(expit(logits).mean())
+    return Probability(model, found.reliability, mean if two_sample else max(mean, data.alpha))
+
+
+def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+    """Logit of the probability of these rows, or of all."""
+    rows = np.arange(len(X)) if rows is None else rows
+    X.walk()
+    parts = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+    return np.concatenate([np.empty(0), *(model.logits(_table(X, part))[:, 0] for part in parts)])
+
+
+def _table(X: Rows, rows: np.ndarray) -> np.ndarray:
+    return np.asarray(X.take(rows).reshape(len(rows), -1), dtype=np.float64)
+
+
+def require_posterior(ranker: Any) -> bool:
+    """True for a ranker that has probabilities; an AttributeError says why another has none."""
+    if not hasattr(ranker, "posterior_"):
+        raise AttributeError(
+            f"probabilities are learned from the confidence of {LEAST_LABELED} labels or more, but this ranker was "
+            "fitted without it, or with probability=False, or it comes from a file of an earlier version. Call "
+            "fit(X, y, confidence=...)."
+        )
+    return True
