@@ -158,7 +158,6 @@ def digits_story(seed: int) -> Story:
         "nine in ten of the labeled are a 1, 3 or 5, so that 7 and 9 are hardly ever labeled. The confidence comes "
         "from a classifier trained on a disjoint part. The data set is small: sizes are about an eighth of the "
         f"paper's, and {percent(label_freq)} of the positives are labeled instead of 10 %.",
-        "With so few labels the intervals are wide. The table shows them as they are.",
     )
     parameters = {"learning_rate": 3e-4, "max_epochs": 300, "batch_size": 256}
     return Story("Digits", paragraphs, split, prior, label_freq, parameters)
