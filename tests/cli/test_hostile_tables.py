@@ -38,7 +38,7 @@ def test_no_spreadsheet_runs_a_cell_or_name_of_the_list(model, table, tmp_path, 
     out = tmp_path / f"out{ending}"
     told = run("score", model, table, "--id", "case", "--id", "=name", "--out", out).stderr
     ranked = pl.read_csv(out, separator="\t" if "tsv" in ending else ",", infer_schema=False)
-    assert ranked.columns == ["case", "'=name", "score", "rank"]
+    assert ranked.columns == ["case", "'=name", "rank", "score"]
     assert ranked["case"].to_list() == [f"'{cell}" for cell in FORMULAS] + HARMLESS
     assert set(ranked["'=name"]) == {"safe"}
     assert told.count("--raw") == 1
@@ -114,7 +114,7 @@ def test_odd_names_of_columns_are_names(name, tmp_path):
     for each in (data, tmp_path / "cases.parquet"):
         run("score", tmp_path / "m", each, "--id", name, "--out", tmp_path / "out.parquet")
         ranked = pl.read_parquet(tmp_path / "out.parquet")
-        assert ranked.columns == [name, "score", "rank"]
+        assert ranked.columns == [name, "rank", "score"]
         assert ranked[name].cast(pl.Float64).to_list() == pytest.approx(frame[name].to_list())
 
 

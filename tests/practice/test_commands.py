@@ -79,16 +79,19 @@ def test_a_model_file_gives_back_the_same_scores_and_evidence(fitted):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_score_keeps_ids_in_order_and_adds_score_and_rank(fitted, tmp_path, suffix):
+def test_score_keeps_ids_in_order_and_adds_rank_score_and_probability(fitted, tmp_path, suffix):
     folder, _ = fitted
     out = tmp_path / f"ranked{suffix}"
     run("score", folder / "model.unskew", folder / f"new{suffix}", "--id", "case", "--out", out)
     ranked = pl.read_csv(out) if suffix == ".csv" else pl.read_parquet(out)
     frame = toy_frame(700, seed=1)
-    assert ranked.columns == ["case", "score", "rank"]
+    assert ranked.columns == ["case", "rank", "score", "probability"]
     assert ranked["case"].to_list() == frame["case"].to_list()
     expected = TableModel.load(folder / "model.unskew").score(frame)
     assert ranked["score"].to_numpy() == pytest.approx(expected, abs=1e-6)
+    model = TableModel.load(folder / "model.unskew")
+    prob = model.ranker.predict_proba(model.schema.transform(frame))[:, 1]
+    assert ranked["probability"].to_numpy() == pytest.approx(prob, abs=1e-6)
     best = ranked.sort("rank")["score"].to_numpy()
     assert (np.diff(best) <= 0).all()
     assert ranked["rank"].min() == 1
@@ -395,7 +398,8 @@ def test_lists_of_nothing_and_of_one(fitted, tmp_path, suffix, n):
     folder, _ = fitted
     frame = toy_frame(30).head(n)
     (frame.write_csv if suffix == ".csv" else frame.write_parquet)(tmp_path / f"new{suffix}")
-    for ids, columns in ((["--id", "case"], ["case", "score", "rank"]), ([], ["row", "score", "rank"])):
+    added = ["rank", "score", "probability"]
+    for ids, columns in ((["--id", "case"], ["case", *added]), ([], ["row", *added])):
         out = tmp_path / f"ranked{suffix}"
         told = run("score", folder / "model.unskew", tmp_path / f"new{suffix}", *ids, "--out", out).output
         assert told.endswith(f"{'0 rows' if n == 0 else '1 row'} ranked: {out}\n")

@@ -1,0 +1,202 @@
+"""Write docs/estimates.md and its pictures from the rows of the studies of estimates.
+
+    python docs/estimates_page.py
+
+Run this after `python benchmarks/estimates.py` and `python benchmarks/probabilities.py`: a test compares the page with
+the rows.
+"""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from unskew._support.files import write_atomically
+
+DOCS = Path(__file__).parent
+ROWS = DOCS.parent / "results" / "benchmarks"
+Row = dict[str, str]
+
+QUANTITIES = {"prior": "share of positives", "auc": "AUC", "precision": "precision in the top 5 %"}
+KINDS = {
+    "judged": "Written down before the last change of the method, and looked at once, when it was frozen.",
+    "seen": "They judged an earlier form of the method, which failed on some of them. After that they were open, too.",
+    "open": "The method was built, and its constants were set, on these.",
+}
+GOALS = {"prior": (0.035, 0.157), "auc": (0.04, 0.214), "precision": (0.07, 0.755)}
+LEAST_COVERAGE = 0.9
+LEAST_RELIABILITY, MOST_ERROR = 0.8, 0.05
+N_BINS = 10
+INTRODUCTION = """# How good are the estimates?
+
+Share of positives, AUC and precision are estimated without negatives ([posterior](posterior.md)). Here they are beside
+the truth, on tables with known classes that are labeled with a bias, 25 to 300 labels each. A logistic regression of
+labeled against unlabeled rows, out of fold, is the ranking that is judged. "Weights" is the estimate by r/u with a
+labeling probability from a forest, out of fold, which an earlier version showed. `benchmarks/estimate_beds.py` has the
+beds, `python benchmarks/estimates.py` draws them, and `python docs/estimates_page.py` writes this page.
+"""
+
+
+def read(name: str, folder: Path = ROWS) -> list[Row]:
+    """Rows of a study; none if it has not been made."""
+    path = folder / f"{name}.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def column(rows: Iterable[Row], name: str) -> np.ndarray:
+    """Numbers of a column."""
+    return np.array([float(row[name]) for row in rows])
+
+
+def quality(rows: list[Row], quantity: str) -> list[float]:
+    """Root mean squared error, that of the weights, coverage and mean length of one bed."""
+    true, value, weights = (column(rows, f"{quantity}{end}") for end in ("_true", "", "_by_weights"))
+    low, high = (column(rows, f"{quantity}_{end}") for end in ("low", "high"))
+    errors = [float(np.sqrt(np.nanmean((each - true) ** 2))) for each in (value, weights)]
+    return [*errors, float(np.mean((low <= true) & (true <= high))), float(np.mean(high - low))]
+
+
+def of_beds(rows: list[Row], kind: str) -> dict[str, list[Row]]:
+    """Rows of each bed of a kind, in the order of their beds."""
+    beds = dict.fromkeys(row["bed"] for row in rows if row["kind"] == kind)
+    return {bed: [row for row in rows if row["bed"] == bed] for bed in sorted(beds)}
+
+
+def bed_table(beds: dict[str, list[Row]]) -> str:
+    """Every bed, and their mean."""
+    names = QUANTITIES.values()
+    titles = [f"{name}: error (weights)" for name in names] + [f"{name}: covered, length" for name in names]
+    lines = [f"| bed | draws | labels | reliability | {' | '.join(titles)} |", "|---" * (4 + len(titles)) + "|"]
+    means = []
+    for bed, rows in beds.items():
+        found = [quality(rows, quantity) for quantity in QUANTITIES]
+        means.append(found)
+        about = f"{len(rows)} | {column(rows, 'n_labeled').mean():.0f} | {column(rows, 'reliability').mean():.2f}"
+        lines.append(f"| {bed} | {about} | {_cells(found)} |")
+    lines.append(f"| **mean** | | | | {_cells(np.mean(means, axis=0).tolist())} |")
+    return "\n".join(lines)
+
+
+def _cells(found: list[list[float]]) -> str:
+    errors = [f"{error:.3f} ({weights:.3f})" for error, weights, _, _ in found]
+    return " | ".join(errors + [f"{100 * cover:.0f} %, {length:.3f}" for _, _, cover, length in found])
+
+
+def goal_lines(beds: dict[str, list[Row]]) -> list[str]:
+    """Whether the goals are met, in the mean over these beds."""
+    lines = []
+    for quantity, (most_error, most_length) in GOALS.items():
+        error, _, cover, length = np.mean([quality(rows, quantity) for rows in beds.values()], axis=0)
+        for text, met in (
+            (f"error {error:.3f}, at most {most_error}", error <= most_error),
+            (f"covered in {100 * cover:.1f} %, at least {100 * LEAST_COVERAGE:.0f} %", cover >= LEAST_COVERAGE),
+            (f"mean length {length:.3f}, at most {most_length}", length <= most_length),
+        ):
+            lines.append(f"- {QUANTITIES[quantity]}: {text}: {'met' if met else '**missed**'}")
+    return lines
+
+
+def reliability_table(rows: list[Row]) -> str:
+    """How far the share of positives is off, by reliability."""
+    edges = [0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0]
+    found = column(rows, "reliability")
+    off = np.abs(column(rows, "prior") / column(rows, "prior_true") - 1)
+    lengths = (column(rows, "prior_high") - column(rows, "prior_low")) / column(rows, "prior_true")
+    lines = [
+        "| reliability | draws | median error, relative | median length of the interval, relative |",
+        "|---|---|---|---|",
+    ]
+    for low, high in zip(edges, edges[1:], strict=False):
+        inside = (found >= low) & ((found < high) | (high == 1.0))
+        if inside.any():
+            numbers = f"{100 * np.median(off[inside]):.0f} % | {100 * np.median(lengths[inside]):.0f} %"
+            lines.append(f"| {low:g} to {high:g} | {inside.sum()} | {numbers} |")
+    return "\n".join(lines)
+
+
+def probability_table(rows: list[Row]) -> str:
+    """Mean absolute error of the probabilities of each law, where reliability is high and elsewhere."""
+    lines = [
+        "| law | draws | reliability | mean absolute error | of draws with reliability at least 0.8 |",
+        "|---|---|---|---|---|",
+    ]
+    for bed in dict.fromkeys(row["bed"] for row in rows):
+        own = [row for row in rows if row["bed"] == bed]
+        reliability, error = column(own, "reliability"), column(own, "error")
+        high = reliability >= LEAST_RELIABILITY
+        shown = f"{error[high].mean():.3f} ({high.sum()} draws)" if high.any() else "none"
+        lines.append(f"| {bed} | {len(own)} | {reliability.mean():.2f} | {error.mean():.3f} | {shown} |")
+    return "\n".join(lines)
+
+
+def page(folder: Path = ROWS) -> str:
+    """The text of the page."""
+    rows, laws = read("estimates", folder), read("probabilities", folder)
+    parts = [INTRODUCTION]
+    for kind, about in KINDS.items():
+        beds = of_beds(rows, kind)
+        if beds:
+            parts.append(f"## {kind.capitalize()} beds\n\n{about}\n")
+            if kind == "judged":
+                parts.append("\n".join(goal_lines(beds)) + "\n")
+            parts.append(bed_table(beds) + "\n")
+    if rows:
+        parts.append(
+            "## What reliability says\n\nOver all draws above. Below 0.8 the library warns, below 0.6 commands and "
+            f"pages show the interval alone.\n\n{reliability_table(rows)}\n"
+        )
+    if laws:
+        parts.append(
+            "## Probabilities\n\n`predict_proba` against the law's own probability, where that is known "
+            "(`python benchmarks/probabilities.py`).\n\n![Calibration curves](images/calibration.png)\n\n"
+            f"{probability_table(laws)}\n"
+        )
+    return "\n".join(parts)
+
+
+def calibration_picture(rows: list[Row], path: Path) -> None:
+    """One panel for each law: share of positives in bins of the predicted probability."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    laws = list(dict.fromkeys(row["bed"] for row in rows))
+    n_across = 6
+    n_down = -(-len(laws) // n_across)
+    figure, axes = plt.subplots(n_down, n_across, figsize=(2.1 * n_across, 2.2 * n_down), sharex=True, sharey=True)
+    for axis, law in zip(axes.flat, laws, strict=False):
+        own = [row for row in rows if row["bed"] == law]
+        count, predicted, positive = (
+            np.array([column(own, f"{what}_{number}").sum() for number in range(N_BINS)])
+            for what in ("rows", "predicted", "positive")
+        )
+        some = count > 0
+        axis.plot([0, 1], [0, 1], color="#999999", linewidth=0.8)
+        axis.plot(
+            predicted[some] / count[some], positive[some] / count[some], marker="o", markersize=3, color="#0b6e99"
+        )
+        axis.set_title(law, fontsize=9)
+    for axis in axes.flat[len(laws) :]:
+        axis.axis("off")
+    figure.supxlabel("predicted probability", fontsize=10)
+    figure.supylabel("share of positives", fontsize=10)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+    plt.close(figure)
+
+
+def main() -> None:
+    """Write the page and its picture."""
+    laws = read("probabilities")
+    if laws:
+        calibration_picture(laws, DOCS / "images" / "calibration.png")
+    write_atomically(DOCS / "estimates.md", page().encode())
+
+
+if __name__ == "__main__":
+    main()
