@@ -151,13 +151,14 @@ def assert_same(then, now, tolerance, where=""):
 
 
 def assert_same_ranking(path, tolerance):
-    then, now = (list(csv.reader(each.read_text().splitlines())) for each in (make.HERE / "ranked.csv", path))
+    """Compare the columns of the golden list, in whatever order and beside whatever others they are now."""
+    then, now = (list(csv.DictReader(each.read_text().splitlines())) for each in (make.HERE / "ranked.csv", path))
+    now = [{name: row[name] for name in then[0]} for row in now]
     if SAME_MACHINE:
         assert now == then
         return
-    assert now[0] == then[0]
-    assert [row[0] for row in now] == [row[0] for row in then]
-    scores = [[float(row[1]) for row in rows[1:]] for rows in (now, then)]
+    assert [row["claim_id"] for row in now] == [row["claim_id"] for row in then]
+    scores = [[float(row["score"]) for row in rows] for rows in (now, then)]
     assert scores[0] == pytest.approx(scores[1], **tolerance)
 
 
