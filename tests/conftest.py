@@ -19,7 +19,7 @@ def pytest_collection_modifyitems():
     from unskew.metrics.crossval import DEFAULT_LABELING
 
     torch.set_num_threads(1)  # the tests' networks are small, and threads that wait for each other are slower than one
-    DEFAULT_LABELING.set_params(n_estimators=30)  # of every cross-validation; golden files are made by a full forest
+    DEFAULT_LABELING.set_params(n_estimators=30)
     gc.collect()
     gc.freeze()  # modules and tests stay until the end: nobody needs to look through them for garbage
 

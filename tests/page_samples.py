@@ -10,12 +10,15 @@ from unskew.diagnostics import Finding, Shift
 from unskew.metrics.evidence import Risk, TrainingHistory
 from unskew.metrics.gather import gather_evidence
 from unskew.metrics.recommend import Compared, explain
+from unskew.metrics.reliability import check_reliability, shows_points
+from unskew.posterior import fit_posterior
+from unskew.practice.compare import Comparison
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
 
 NASTY = "<script>alert(\"1\")</script> & 'co' </style> \x1b]0;x\x07 \u202egnp.exe"
 VOID = {"meta", "link", "input", "br", "hr", "img"}
-KINDS = ["model", "bare", "no estimate", "two-sample", "comparison", "one method"]
+KINDS = ["model", "bare", "intervals only", "old", "no estimate", "two-sample", "comparison", "one method"]
 
 
 class Page(HTMLParser):
@@ -76,6 +79,7 @@ def sample_evidence():
         y=data.labeled,
         score=data.X @ [1.0, 0.3],
         confidence=data.confidence,
+        posterior=fit_posterior(data.X, data.labeled, data.confidence, random_state=0),
         labeling_prob=data.labeling_prob,
         clip=0.01,
         scenario="one-sample",
@@ -117,11 +121,11 @@ def sample_card():
 @cache
 def sample_methods():
     return [
-        Compared("conf-auc", "Ours", 0.923, 0.89, 0.951, 0.19, 41.0, 0.931),
-        Compared("no-conf", "w/oConf", 0.917, 0.88, 0.94, 0.19, 40.0, 0.928, -0.012, 0.004),
-        Compared("ntc", "NTC", 0.91, 0.87, 0.94, 0.19, 9.0, 0.905, -0.02, 0.001),
-        Compared("pconf", "Pconf", 0.62, 0.52, 0.71, 0.19, 130.0, 0.6, -0.4, -0.2),
-        Compared(NASTY, NASTY, None, 0.0, 1.0, 1.0, 12.0, None, -1.0, 1.0),
+        Compared("conf-auc", "Ours", 0.923, 0.89, 0.951, 41.0, 0.931),
+        Compared("no-conf", "w/oConf", 0.917, 0.88, 0.94, 40.0, 0.928, -0.012, 0.004),
+        Compared("ntc", "NTC", 0.91, 0.87, 0.94, 9.0, 0.905, -0.02, 0.001),
+        Compared("pconf", "Pconf", 0.62, 0.52, 0.71, 130.0, 0.6, -0.4, -0.2),
+        Compared(NASTY, NASTY, 0.5, 0.0, 1.0, 12.0, 0.4, -1.0, 1.0),
     ]
 
 
@@ -132,7 +136,9 @@ def sample_pages():
     return {
         "model": model_page(card, evidence),
         "bare": model_page(card, None),
-        "no estimate": model_page(card, replace(evidence, curve=None, estimate=replace(evidence.estimate, auc=None))),
+        "intervals only": model_page(card, less_reliable(evidence, 0.41)),
+        "old": model_page(card, less_reliable(evidence, None)),
+        "no estimate": model_page(card, without_estimate(evidence)),
         "two-sample": model_page(
             ModelCard("plain", "ntc"),
             replace(
@@ -149,7 +155,35 @@ def sample_pages():
     }
 
 
-def compared_page(compared, file="cases.csv", facts=(), right=None):
+def less_reliable(evidence, reliability):
+    """The same with another reliability; None is a record of an earlier version."""
+    estimate = replace(evidence.estimate, reliability=reliability)
+    if reliability is None:
+        return replace(evidence, estimate=estimate, findings=evidence.findings[1:], top=())
+    return replace(evidence, estimate=estimate, findings=(check_reliability(reliability), *evidence.findings[1:]))
+
+
+def without_estimate(evidence):
+    """A record of an earlier version, which could find no AUC."""
+    old = less_reliable(evidence, None)
+    return replace(old, curve=None, estimate=replace(old.estimate, auc=None))
+
+
+def compared_page(compared, file="cases.csv", facts=(), right=None, reliability=0.9, messages=()):
     """The page of methods of which the first is recommended."""
+    return comparison_page(file, facts, comparison_of(compared, right, reliability, messages))
+
+
+def comparison_of(compared, right=None, reliability=0.9, messages=()):
     name = compared[0].name
-    return comparison_page(file, facts, compared, name, explain(compared, name), right)
+    about = (
+        explain(compared, name, with_points=shows_points(reliability)),
+        0.19,
+        0.15,
+        0.23,
+        reliability,
+        right,
+        0.99,
+        messages,
+    )
+    return Comparison(tuple(compared), name, *about)

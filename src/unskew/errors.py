@@ -40,6 +40,14 @@ class NoEstimateWarning(UserWarning):
     """The data contradict themselves, so that nothing can be estimated from them."""
 
 
+class LowReliabilityWarning(UserWarning):
+    """The confidence can hardly be predicted from the rows, so that single values of an estimate mean little."""
+
+
+class GivenPriorWarning(UserWarning):
+    """The share of positives that was given contradicts what confidence and rows say."""
+
+
 class LabelingNotSavedWarning(UserWarning):
     """A model file was written without its labeling model, which is not a network of this package."""
 

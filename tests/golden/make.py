@@ -1,7 +1,8 @@
 """What the library did before its modules were moved, made through its public ways in.
 
-``python tests/golden/make.py`` writes every golden file anew, except for the two tables. Do that only after a change
-of behavior that is meant: the files are there to show the changes that are not.
+``python tests/golden/make.py`` writes every golden file anew, except for the two tables and the two model files, which
+are of an earlier version and must stay readable. Do that only after a change of behavior that is meant: the files are
+there to show the changes that are not.
 """
 
 import importlib.metadata
@@ -111,12 +112,11 @@ def write_all():
         _write("public_names.json", public_names())
         _write("commands.json", commands())
         _write("methods.json", methods())
-        _train("conf-auc", "linear").save(TOY_MODEL)
         _write("toy_scores.json", toy_scores(TOY_MODEL))
-        model, numbers = fit(folder)
+        _, numbers = fit(folder)
         page, compared = compare(folder)
         page = page.rename(folder / "comparison.html")
-        for path in (model, numbers, score(model, folder), evaluate(model, folder), report(model, folder)):
+        for path in (numbers, score(MODEL, folder), evaluate(MODEL, folder), report(MODEL, folder)):
             shutil.copyfile(path, HERE / path.name)
         for path in (page, compared):
             shutil.copyfile(path, HERE / path.name)

@@ -7,8 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from scipy import sparse
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import DataConversionWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -16,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import unskew
 from quick_fits import QUICK
 from unskew.datasets import toy
-from unskew.errors import TooFewLabeled
+from unskew.errors import GivenPriorWarning, LowReliabilityWarning, TooFewLabeled
 from unskew.metrics import cross_val_sar_auc, out_of_fold, out_of_fold_labeling
 
 DATA = toy.draw(200, random_state=0)
@@ -116,3 +118,30 @@ def test_features_must_be_in_memory(tmp_path):
         with pytest.raises(ValueError, match="needs all features in memory, .* but X is a ParquetRows. Pass X.take"):
             use(RANKER, rows, Y, R)
     np.testing.assert_array_equal(honest(X=rows.take(np.arange(len(rows)))).score, honest().score)
+
+
+CUT = {"n_folds": 2, "random_state": 0}
+
+
+def test_low_reliability_warns_once_not_per_fold():
+    guessed = np.where(Y == 1, np.random.RandomState(0).uniform(0.1, 0.9, len(Y)), np.nan)
+    with pytest.warns(LowReliabilityWarning, match="Use the intervals only") as caught:
+        found = cross_val_sar_auc(RANKER, X, Y, guessed, **CUT)
+    assert len(caught) == 1
+    assert found.reliability < 0.6
+
+
+@pytest.mark.parametrize("prior", [0.2, 0.8])
+def test_a_given_prior_that_the_confidence_contradicts_is_told(prior):
+    if prior < 0.5:  # warnings are errors here
+        assert cross_val_sar_auc(RANKER, X, Y, R, prior=prior, **CUT).prior == pytest.approx(prior)
+        return
+    with pytest.warns(GivenPriorWarning, match="80 % of all rows are positive, as given; without that .* Check"):
+        cross_val_sar_auc(RANKER, X, Y, R, prior=prior, **CUT)
+
+
+def test_words_and_gaps_in_a_table_do_not_hinder_an_estimate():
+    frame = pd.DataFrame({"a": np.where(np.arange(200) % 9 == 0, np.nan, X[:, 0]), "b": X[:, 1], "c": ["x", "y"] * 100})
+    numbers = make_column_transformer(("passthrough", ["b"]))
+    found = cross_val_sar_auc(make_pipeline(numbers, LogisticRegression()), frame, Y, R, **CUT)
+    assert 0.5 < found.high <= 1

@@ -1,6 +1,7 @@
 """The AUC estimated without negatives as scikit-learn's searches and cross-validation use it."""
 
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,12 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import unskew
 from quick_fits import QUICK, fit
 from unskew.datasets import toy
-from unskew.metrics import auc, make_sar_scorer, sar_auc
-from unskew.metrics._tables import table_of_numbers
-from unskew.metrics.crossval import out_of_fold_labeling
+from unskew.errors import LowReliabilityWarning
+from unskew.metrics import auc, estimate_ranking, make_sar_scorer, sar_auc
+from unskew.metrics._tables import MOST_WORDS, complete_features, is_table
+from unskew.metrics.estimates import plug_in_auc
 from unskew.metrics.scorer import MOST_KEPT
+from unskew.posterior import fit_posterior
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def metadata_routing():
         yield
 
 
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")  # eleven labeled instances in each half
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")  # of the fits: eleven labeled in each half
 @pytest.mark.usefixtures("metadata_routing")
 @pytest.mark.parametrize("name", unskew.methods())
 def test_pipeline_grid_search_and_cross_validation_route_confidence(name, toy_data):
@@ -48,15 +51,15 @@ def test_pipeline_grid_search_and_cross_validation_route_confidence(name, toy_da
     assert np.isfinite(scores).all()
 
 
-def test_the_scorer_is_sar_auc_of_the_held_out_rows(toy_data):
+def test_the_scorer_is_the_auc_by_the_posterior_of_the_held_out_rows(toy_data):
     ranker = fit("conf-auc", toy_data)
     new = toy.draw(400, random_state=3)
-    judged = new.labeled, ranker.decision_function(new.X), new.confidence
-    forest = out_of_fold_labeling(new.X, new.labeled, random_state=0)
+    score = ranker.decision_function(new.X)
+    posterior = fit_posterior(new.X, new.labeled, new.confidence, random_state=0)
     scorer = make_sar_scorer()
-    expected = sar_auc(*judged, forest, clip=0.01).unclipped
-    assert scorer(ranker, new.X, new.labeled, confidence=new.confidence) == expected
-    own = sar_auc(*judged, ranker.labeling_prob(new.X), clip=0.01).unclipped
+    expected = estimate_ranking(score, posterior).auc
+    assert scorer(ranker, new.X, new.labeled, confidence=new.confidence) == pytest.approx(expected)
+    own = sar_auc(new.labeled, score, new.confidence, ranker.labeling_prob(new.X), clip=0.01).unclipped
     for lent in (ranker.labeling_, ranker):
         assert make_sar_scorer(labeling=lent)(ranker, new.X, new.labeled, confidence=new.confidence) == own
     with pytest.raises(ValueError, match=r"needs confidence, but none reached it. Turn metadata routing on"):
@@ -65,22 +68,63 @@ def test_the_scorer_is_sar_auc_of_the_held_out_rows(toy_data):
         scorer(StandardScaler(), new.X, new.labeled, confidence=new.confidence)
 
 
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
-def test_the_scorer_judges_all_candidates_by_the_same_weights(toy_data):
+def test_the_score_by_hand():
+    """Eq. (P8): every pair of two rows, the first as far as it is positive and the second as far as it is not."""
+    score, prob = np.array([3.0, 1.0, 2.0, 2.0]), np.array([0.9, 0.2, 0.5, 0.4])
+    right = pairs = 0.0
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                pair = prob[i] * (1 - prob[j])
+                pairs += pair
+                right += pair * ((score[i] > score[j]) + (score[i] == score[j]) / 2)
+    assert plug_in_auc(score, prob) == pytest.approx(right / pairs)
+
+
+def test_the_scorer_judges_all_candidates_by_the_same_posterior(toy_data):
     """By labeling models of their own, a candidate that knows nothing can seem better than one that ranks well."""
     new = toy.draw(400, random_state=3)
     trained, not_trained = (fit("conf-auc", toy_data, max_epochs=epochs, learning_rate=0.05) for epochs in (40, 1))
     scorer, judged = make_sar_scorer(), (new.X, new.labeled)
     scores = [scorer(each, *judged, confidence=new.confidence) for each in (trained, not_trained)]
-    by_hand = [
-        sar_auc(new.labeled, each.decision_function(new.X), new.confidence, new.labeling_prob).unclipped
-        for each in (trained, not_trained)
-    ]
-    assert (scores[0] > scores[1]) == (by_hand[0] > by_hand[1])
+    true = [auc(new.y, each.decision_function(new.X)) for each in (trained, not_trained)]
+    assert (scores[0] > scores[1]) == (true[0] > true[1])
+    assert scores == pytest.approx(true, abs=0.1)
     other = fit("nnpu", toy_data, prior=0.2)  # has no labeling model, and needs none
     assert np.isfinite(scorer(other, *judged, confidence=new.confidence))
     plain = LogisticRegression().fit(toy_data.X, toy_data.labeled)
     assert np.isfinite(scorer(plain, *judged, confidence=new.confidence))
+
+
+class ByTruth(ClassifierMixin, BaseEstimator):
+    """Ranks by the true probability."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X):
+        return toy.ToyLaw().posterior(X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_candidate_is_better_than_perfect(seed):
+    """Weights from few labels gave estimates above 1."""
+    new = toy.draw(120, random_state=seed)
+    model = ByTruth().fit(new.X, new.labeled)
+    assert 0.5 < make_sar_scorer()(model, new.X, new.labeled, confidence=new.confidence) <= 1
+
+
+@pytest.mark.usefixtures("metadata_routing")
+def test_low_reliability_is_said_once_in_a_search(toy_data):
+    rng = np.random.RandomState(0)
+    guessed = np.where(toy_data.labeled == 1, rng.uniform(0.1, 0.9, 300), np.nan)  # has nothing to do with the rows
+    with pytest.warns(LowReliabilityWarning, match="can hardly be predicted from the other columns") as caught:
+        cross_val_score(
+            ByTruth(), toy_data.X, toy_data.labeled, scoring=make_sar_scorer(), cv=2, params={"confidence": guessed},
+            error_score="raise",
+        )  # fmt: skip
+    assert len(caught) == 1
 
 
 class ByFirstColumn(ClassifierMixin, BaseEstimator):
@@ -94,8 +138,8 @@ class ByFirstColumn(ClassifierMixin, BaseEstimator):
         return X[:, 0]
 
 
-def test_preprocessing_that_is_part_of_a_candidate_does_not_change_its_weights():
-    """Where a candidate chooses columns, a forest that sees only these thinks that labels are rarer than they are."""
+def test_preprocessing_that_is_part_of_a_candidate_does_not_change_its_judge():
+    """Where a candidate chooses columns, a posterior that sees only these would judge it by less than is known."""
     new, rng, scorer = toy.draw(1000, random_state=0), np.random.RandomState(0), make_sar_scorer()
     noise = rng.normal(0, 3, (1000, 1))
     changes = (lambda X: X), (lambda X: X[:, :1]), (lambda X: X[:, :1] + noise)
@@ -112,37 +156,54 @@ def test_preprocessing_that_is_part_of_a_candidate_does_not_change_its_weights()
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
-def test_words_in_a_table_are_numbered_for_the_forest(kind):
-    columns = {"size": [1.5, np.nan, 3.0, 2.0], "place": ["b", "a", "b", "c"], "n": [1, 2, 3, 4]}
+def test_words_in_a_table_become_columns_of_zeros_and_ones(kind):
+    columns = {"size": [1.5, np.nan, 3.0, 1.5], "place": ["b", "a", "b", "c"], "n": [1, 2, 3, 4]}
     tables = {
         "pandas": pd.DataFrame(columns).astype({"n": "Int64"}),
         "polars": pl.DataFrame(columns),
         "objects": np.array(list(columns.values()), dtype=object).T,
     }
-    expected = np.array([[1.5, 1, 1], [np.nan, 0, 2], [3, 1, 3], [2, 2, 4]])
-    np.testing.assert_array_equal(table_of_numbers(tables[kind]), expected)
-    assert table_of_numbers(["some text", "another"]) is None
+    # The size with the mean where it is missing, where that is; "b", and all that occur once; the number.
+    expected = np.array([[1.5, 0, 1, 0, 1], [2, 1, 0, 1, 2], [3, 0, 1, 0, 3], [1.5, 0, 0, 1, 4]])
+    np.testing.assert_array_equal(complete_features(tables[kind]), expected)
+
+
+def test_the_rarest_of_many_words_share_a_column():
+    words = np.repeat([f"w{number:02d}" for number in range(40)], np.arange(2, 42))
+    found = complete_features(pd.DataFrame({"word": words}))
+    assert found.shape == (len(words), MOST_WORDS)
+    np.testing.assert_array_equal(found.sum(axis=1), 1)
+    np.testing.assert_array_equal(found[:, 0] == 1, words == "w39")
+    np.testing.assert_array_equal(found[:, -1] == 1, words < "w11")
+    few = complete_features(pd.DataFrame({"word": ["yes", "no"] * 3}))
+    np.testing.assert_array_equal(few, [[0, 1], [1, 0]] * 3)
+
+
+def test_texts_are_no_table():
+    assert not is_table(["some text", "another"])
+    with pytest.raises(ValueError, match="X must be a table or images, .* but it is a ndarray. Turn it into a table"):
+        complete_features(["some text", "another"])
 
 
 DAYS = [datetime(2020, 1, 1), None, datetime(2020, 1, 3)]
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_dates_and_durations_in_a_table_are_counted_for_the_forest(library):
+def test_dates_and_durations_in_a_table_are_counted(library):
     spans = [timedelta(seconds=2), timedelta(0), None]
     table = library.DataFrame({"day": DAYS, "span": spans, "n": [1, 2, 3], "place": ["b", "a", "b"]})
-    day, span, *others = table_of_numbers(table).T
-    np.testing.assert_array_equal(np.isnan([day, span]), [[False, True, False], [False, False, True]])
+    day, no_day, span, no_span, *others = complete_features(table).T
+    np.testing.assert_array_equal([no_day, no_span], [[0, 1, 0], [0, 0, 1]])
     assert (day[2] - day[0]) / span[0] == 2 * 24 * 60 * 60 / 2
+    assert day[1] == (day[0] + day[2]) / 2
     assert span[1] == 0
-    np.testing.assert_array_equal(others, [[1, 2, 3], [1, 0, 1]])
+    np.testing.assert_array_equal(others, [[1, 2, 3], [1, 0, 1], [0, 1, 0]])
     for alone in ("day", "span"):
-        numbers = table_of_numbers(table[[alone]])
+        numbers = complete_features(table[[alone]])
         assert numbers.dtype == np.float64
         np.testing.assert_array_equal(numbers[:, 0], {"day": day, "span": span}[alone])
 
 
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
 def test_a_column_of_dates_that_a_candidate_leaves_out_does_not_break_its_score(toy_data):
     frame = pd.DataFrame(toy_data.X, columns=["a", "b"]).assign(day=pd.to_datetime(DAYS * 100))
     model = make_pipeline(FunctionTransformer(lambda X: X[["a", "b"]]), LogisticRegression())
@@ -150,14 +211,14 @@ def test_a_column_of_dates_that_a_candidate_leaves_out_does_not_break_its_score(
     assert np.isfinite(make_sar_scorer()(model, frame, toy_data.labeled, confidence=toy_data.confidence))
 
 
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+@pytest.mark.filterwarnings("ignore::unskew.errors.LowReliabilityWarning")  # two words are little to learn from
 def test_texts_are_scored_by_what_the_candidate_makes_of_them(toy_data):
     texts = [" ".join("yes" if value > 0 else "no" for value in row) for row in toy_data.X]
     model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, toy_data.labeled)
     assert np.isfinite(make_sar_scorer()(model, texts, toy_data.labeled, confidence=toy_data.confidence))
 
 
-@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning")
+@pytest.mark.filterwarnings("ignore::unskew.errors.NoEstimateWarning", "ignore::unskew.errors.LowReliabilityWarning")
 @pytest.mark.usefixtures("metadata_routing")
 def test_searches_and_pipelines_in_each_other_are_scored(toy_data):
     scorer, nested = make_sar_scorer(), make_pipeline(make_pipeline(StandardScaler(), unskew.make("conf-auc", **QUICK)))
@@ -170,40 +231,47 @@ def test_searches_and_pipelines_in_each_other_are_scored(toy_data):
         assert np.isfinite(scores).all()
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """Rows that a posterior was learned from; in its place stands one that knows the first column."""
+    rows = []
+
+    def learn(X, y, confidence, **options):
+        rows.append(X)
+        prob = 0.1 + 0.5 * (X[:, 0] > 0)
+        return SimpleNamespace(prob=prob, everything=np.ones(len(X), bool), reliability=1.0)
+
+    monkeypatch.setattr("unskew.metrics.scorer.fit_posterior", learn)
+    monkeypatch.setattr("unskew.metrics.scorer._judgements", {})
+    return rows
+
+
 @pytest.mark.usefixtures("metadata_routing")
-def test_the_scorer_asks_the_forest_once_for_each_fold_of_a_search(toy_data, monkeypatch):
-    asked = []
-
-    def labeling(X, y, **options):
-        asked.append(len(X))
-        return 0.1 + 0.5 * (X[:, 0] > 0)  # in place of the forest, whose answers are tested above
-
-    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", labeling)
-    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", {})
+def test_the_scorer_learns_a_posterior_once_for_each_fold_of_a_search(toy_data, asked):
     X = toy_data.X.astype(np.float32)
     search = GridSearchCV(
         unskew.make("conf-auc", **QUICK), {"max_epochs": [1, 2, 6]}, scoring=make_sar_scorer(), cv=2, refit=False
     )
     search.fit(X, toy_data.labeled, confidence=toy_data.confidence)
     assert len(asked) == 2
-    # Other features, or the same with other labels, are other rows.
+    # Other features, labels or confidence are other rows.
     ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
-    labels = toy_data.labeled, toy_data.labeled[::-1]
-    scores = [scorer(ranker, X, y, confidence=np.full(len(X), 0.5)) for X in (toy_data.X, -toy_data.X) for y in labels]
-    assert len(asked) == 6
-    assert len(set(scores)) == 4
+    for sign in (1, -1):
+        for y in (toy_data.labeled, toy_data.labeled[::-1]):
+            for sure in (0.5, 0.6, 0.6):
+                scorer(ranker, sign * toy_data.X, y, confidence=np.full(len(X), sure))
+    assert len(asked) == 2 + 8
 
 
-def test_the_scorer_keeps_only_the_last_answers(toy_data, monkeypatch):
-    kept = {}
-    monkeypatch.setattr("unskew.metrics.scorer.out_of_fold_labeling", lambda X, y, **_: np.full(len(y), 0.5))
-    monkeypatch.setattr("unskew.metrics.scorer._forest_probs", kept)
+def test_the_scorer_keeps_only_the_last_answers(toy_data, asked):
+    from unskew.metrics.scorer import _judgements as kept
+
     ranker, scorer = fit("conf-auc", toy_data), make_sar_scorer()
     keys = []
     for shift in range(MOST_KEPT + 2):
         scorer(ranker, toy_data.X + shift, toy_data.labeled, confidence=toy_data.confidence)
         keys.append(list(kept)[-1])
-    assert len(set(keys)) == MOST_KEPT + 2
+    assert len(set(keys)) == MOST_KEPT + 2 == len(asked)
     assert list(kept) == keys[2:]
 
 

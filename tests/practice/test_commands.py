@@ -12,22 +12,26 @@ from typer.testing import CliRunner
 
 import unskew
 from program import run_program
-from quick_fits import QUICK
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew._support import modelfile
+from unskew._support.text import percent
 from unskew.cli import app
+from unskew.datasets import toy
 from unskew.errors import ModelFileError, TableError
-from unskew.metrics import OutOfFold, SarAUC, auc, out_of_fold, out_of_fold_labeling
+from unskew.metrics import auc, estimate_ranking
 from unskew.metrics.crossval import default_labeling
+from unskew.metrics.evidence import Estimate
+from unskew.posterior import fit_posterior
 from unskew.practice import compare
 from unskew.practice import score as ranking
 from unskew.practice.compare import judge
-from unskew.practice.evaluate import Evaluation
 from unskew.practice.fit import TrainingOptions, batch_size_for, epochs_for, folds_for
 from unskew.practice.labeled_table import read_labeled
 from unskew.practice.model import TableModel
 from unskew.practice.results import model_html
-from unskew.practice.terminal import comparison_table, estimates_table, evaluation_table
+from unskew.practice.terminal import comparison_table, estimates_table
+
+NOT_SEEN = "Whether it is calibrated cannot be seen from these rows: check some by hand with `unskew audit MODEL DATA"
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +59,12 @@ def test_fit_shows_the_data_and_what_was_found(fitted):
     estimate = content["evidence"]["estimate"]
     assert f"{estimate['auc']:.3f}" in told
     assert 0.5 < estimate["low"] <= estimate["auc"] <= estimate["high"] <= 1
+    assert estimate["prior_low"] < estimate["prior"] < estimate["prior_high"]
+    assert f"{estimate['reliability']:.2f} of 1" in told
+    row = content["evidence"]["top"][3]
+    assert row["share"] == pytest.approx(0.1)
+    assert f"{percent(row['precision'])} ({percent(row['precision_low'])} to {percent(row['precision_high'])})" in told
+    assert " ".join(told.split()).count(NOT_SEEN) == 1
 
 
 def test_a_model_file_gives_back_the_same_scores_and_evidence(fitted):
@@ -104,6 +114,16 @@ def test_evaluate_beside_the_truth(fitted, tmp_path):
     assert f"{content['true_auc']:.3f}" in told
     low, high = (content["estimate"][name] for name in ("low", "high"))
     assert content["covered"] == (low <= content["true_auc"] <= high)
+    # By the posterior of these rows themselves, which are read as the training rows were.
+    model = TableModel.load(folder / "model.unskew")
+    X = model.schema.transform(frame)
+    posterior = fit_posterior(X, frame["known"].to_numpy(), frame["risk"].to_numpy(), random_state=0)
+    expected = estimate_ranking(score, posterior)
+    assert content["estimate"]["auc"] == pytest.approx(expected.auc)
+    row = content["top"][3]
+    assert (row["n"], row["precision_low"]) == (70, pytest.approx(expected.at(0.1).precision_low))
+    assert row["threshold"] == pytest.approx(np.sort(score)[-70])
+    assert " ".join(told.split()).count(NOT_SEEN) == 1
 
 
 def test_evaluate_needs_confidence_or_truth(fitted):
@@ -135,8 +155,12 @@ def test_compare_recommends_and_tells_how_right_that_was(fitted, tmp_path):
     assert {each["name"] for each in content["compared"]} == {"conf-auc", "ntc", "puauc"}
     assert max(each["true_auc"] for each in content["compared"]) > 0.6
     assert content["recommended"] in told
-    assert 0 <= content["right_share"] <= 1
-    assert "resampled" in " ".join(told.split())
+    assert f"Share of positives: {percent(content['prior'])} ({percent(content['prior_low'])} to" in told
+    assert f"Reliability of the estimates: {content['reliability']:.2f} of 1" in told
+    # One posterior for the table, which is that of fit: both tell the same share.
+    fit = json.loads((folder / "fit.json").read_text())["evidence"]["estimate"]
+    assert (content["prior"], content["reliability"]) == (fit["prior"], fit["reliability"])
+    assert " ".join(told.split()).count(NOT_SEEN) == 1
     page = " ".join((tmp_path / "out" / "index.html").read_text().split())
     assert content["reason"].split(".")[0] in page
     # What it is about, and how it was made.
@@ -188,16 +212,22 @@ def test_batches_and_folds_suit_the_table():
     assert [default_labeling(n).max_samples for n in (1000, 10**6)] == [None, 20_000]
 
 
-def test_more_methods_need_more_to_be_told_apart():
+@pytest.fixture(scope="module")
+def judged():
+    """Rows of the toy law with their posterior."""
+    data = toy.draw(400, random_state=0)
+    return data, fit_posterior(data.X, data.labeled, data.confidence, random_state=0)
+
+
+def test_more_methods_need_more_to_be_told_apart(judged):
     """Paired intervals hold together: with more methods each is wider."""
+    data, posterior = judged
     rng = np.random.RandomState(0)
-    y = (np.arange(400) < 40).astype(int)
-    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan), truth=None)
-    score = {name: y + (1 + place) * rng.normal(size=400) for place, name in enumerate(("ntc", "pg", "puauc", "lbe"))}
-    honest = {name: OutOfFold(each, np.full(400, 0.4)) for name, each in score.items()}
+    names = ("ntc", "pg", "puauc", "lbe")
+    scores = {name: data.X[:, 0] + (1 + place) * rng.normal(size=400) for place, name in enumerate(names)}
     widths = []
-    for names in (["ntc", "pg"], list(honest)):
-        result = judge(table, {name: honest[name] for name in names}, dict.fromkeys(names, 1.0))
+    for some in (names[:2], names):
+        result = judge({name: scores[name] for name in some}, posterior, dict.fromkeys(some, 1.0))
         other = next(each for each in result.compared if each.name == "pg")
         widths.append(other.difference_high - other.difference_low)
         shown = comparison_table(result)
@@ -206,49 +236,75 @@ def test_more_methods_need_more_to_be_told_apart():
     assert widths[1] > 1.1 * widths[0]
 
 
-def test_the_forest_that_all_share_counts_for_no_method(tmp_path, monkeypatch):
+def test_one_posterior_judges_all_methods(tmp_path, monkeypatch):
     write_toy(tmp_path / "cases.csv", 200)
     table = read_labeled(tmp_path / "cases.csv", "known", "risk", exclude=["truth", "case"])
-    own = out_of_fold(unskew.make("ntc", **QUICK), table.X, table.y, table.confidence, n_folds=2, random_state=3)
-    shared = out_of_fold_labeling(table.X, table.y, n_folds=2, random_state=3)
-    assert (own.labeling_prob == shared).all()  # of the same folds
-    given = []
+    learned = []
 
-    def spy(ranker, X, y, confidence, *, labeling_prob=None, **_options):
-        given.append(labeling_prob)
-        return OutOfFold(X[:, 0].astype(float), shared if labeling_prob is None else labeling_prob)
+    def spy(*data, **options):
+        learned.append(options)
+        return fit_posterior(*data, **options)
 
-    monkeypatch.setattr(compare, "out_of_fold", spy)
-    compare.compare_table(table, TrainingOptions(seed=3), ("puauc", "ntc"), n_folds=2)
-    assert all((each == shared).all() for each in given)
+    monkeypatch.setattr(compare, "fit_posterior", spy)
+    result = compare.compare_table(table, TrainingOptions(seed=3, epochs=1), ("puauc", "ntc"), n_folds=2)
+    assert learned == [{"random_state": 3}]
+    assert len(result.compared) == 2
 
 
-def test_what_cannot_be_estimated_is_said_once_and_not_as_nan():
-    """Confidence 1 on few labels: as many positives as rows, or more. No warning passes (they are errors here)."""
-    y = (np.arange(100) < 20).astype(int)
-    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 1.0, np.nan), truth=y)
-    honest = {name: OutOfFold(np.arange(100.0), np.full(100, 0.01)) for name in ("conf-auc", "ntc")}
-    result = judge(table, honest, {"conf-auc": 1.0, "ntc": 1.0})
-    assert "No method's AUC can be estimated" in result.reason
-    for row in comparison_table(result).rows:
-        assert list(row[1:5]) == ["cannot be estimated"] * 4
-    estimate = SarAUC(np.nan, 0.0, 1.0, 0.95, 1.0, 0.2, 20.0, np.nan)
-    rows = dict(estimates_table(SimpleNamespace(evidence=SimpleNamespace(estimate=estimate))).rows)
-    assert list(rows.values()) == ["cannot be estimated"] * 4 + ["20 equal ones"]
-    assert "95 % interval" in rows
-
-
-def test_where_the_data_cannot_distinguish_it_the_papers_method_is_recommended():
+def test_where_the_data_cannot_distinguish_it_the_papers_method_is_recommended(judged):
+    data, posterior = judged
     rng = np.random.RandomState(0)
-    y = (np.arange(400) < 40).astype(int)
-    table = SimpleNamespace(y=y, confidence=np.where(y == 1, 0.8, np.nan), truth=None)
-    best = y + rng.normal(size=400)
-    for other, recommended in ((best + 0.01 * rng.normal(size=400), "conf-auc"), (rng.normal(size=400), "ntc")):
-        honest = {"ntc": OutOfFold(best, np.full(400, 0.4)), "conf-auc": OutOfFold(other, np.full(400, 0.4))}
-        result = judge(table, honest, dict.fromkeys(honest, 1.0))
+    best = data.law.posterior(data.X)
+    for other, recommended in ((best + 0.001 * rng.normal(size=400), "conf-auc"), (rng.normal(size=400), "ntc")):
+        scores = {"ntc": best, "conf-auc": other}
+        result = judge(scores, posterior, dict.fromkeys(scores, 1.0))
         assert result.recommended == recommended
         (reference,) = [each.name for each in result.compared if each.difference_low is None]
         assert reference == recommended
+
+
+@pytest.fixture(scope="module")
+def guessed(tmp_path_factory):
+    """A file whose confidence has nothing to do with its rows."""
+    path = tmp_path_factory.mktemp("guessed") / "cases.csv"
+    risk = np.random.RandomState(0).uniform(0.1, 0.9, 400)
+    toy_frame(400).with_columns(risk=pl.Series(risk)).write_csv(path)
+    return path
+
+
+def test_low_reliability_is_told_and_only_intervals_are_shown(guessed, tmp_path):
+    quick, methods = ["--epochs", 1], ["--methods", "ntc,puauc", "--folds", 2]
+    model, page, out = tmp_path / "m.unskew", tmp_path / "page.html", tmp_path / "c"
+    fit = run("fit", guessed, *COLUMNS, *ASIDE, *quick, "--out", model, "--json", tmp_path / "fit.json").output
+    evaluation = run("evaluate", model, guessed, *COLUMNS, "--json", tmp_path / "evaluation.json").output
+    comparison = run("compare", guessed, *COLUMNS, *ASIDE, *quick, *methods, "--out", out).output
+    run("report", model, "--out", page)
+    estimates = {
+        "fit": json.loads((tmp_path / "fit.json").read_text())["evidence"]["estimate"],
+        "evaluation": json.loads((tmp_path / "evaluation.json").read_text())["estimate"],
+        "comparison": json.loads((out / "comparison.json").read_text())["compared"][0],
+    }
+    for told, estimate in zip((fit, evaluation, comparison), estimates.values(), strict=True):
+        assert " ".join(told.split()).count("can hardly be predicted from the other columns") == 1
+        assert "see interval" in told
+        assert f"{estimate['low']:.3f} to {estimate['high']:.3f}" in told
+        assert f" {estimate['auc']:.3f} " not in told
+    for text, name in ((page.read_text(), "fit"), ((out / "index.html").read_text(), "comparison")):
+        assert f">{estimates[name]['auc']:.3f}<" not in text
+
+
+def test_a_given_share_that_the_confidence_contradicts_is_told(fitted, tmp_path):
+    folder, _ = fitted
+    quick = ["--epochs", 1, "--prior", 0.8, "--out", tmp_path / "m"]
+    told = " ".join(run("fit", folder / "cases.csv", *COLUMNS, *ASIDE, *quick).output.split())
+    assert told.count("note: 80 % of all rows are positive, as given; without that the estimate would be") == 1
+
+
+def test_a_method_without_weights_shows_those_of_the_posterior(tmp_path):
+    write_toy(tmp_path / "cases.csv", 300)
+    quick = ["--epochs", 1, "--method", "nnpu", "--prior", 0.2, "--out", tmp_path / "m"]
+    run("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, *quick)
+    assert min(TableModel.load(tmp_path / "m").evidence.weights) > 0
 
 
 def test_almost_all_rows_labeled_gives_a_model_without_an_estimate(tmp_path):
@@ -288,13 +344,15 @@ def test_the_page_shows_the_versions_that_made_the_model(fitted, tmp_path):
     assert "1.2.3" in model_html(model)
 
 
-def test_few_labels_and_no_labeling_model_to_fall_back_on(tmp_path):
-    write_toy(tmp_path / "cases.csv", 300)
-    arguments = ["fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--method", "nnpu", "--prior", 0.3, "--no-estimate"]
-    run(*arguments, "--epochs", 1, "--out", tmp_path / "m")
+def test_too_few_labels_to_evaluate_on_are_told(fitted, tmp_path):
+    folder, _ = fitted
     write_few(tmp_path / "few.csv", 300, 3)
-    result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "m"), str(tmp_path / "few.csv"), *COLUMNS])
-    assert "at least 4 must be labeled, but 3 of 300 are" in str(result.exception)
+    arguments = ["evaluate", str(folder / "model.unskew"), str(tmp_path / "few.csv"), *COLUMNS]
+    result = CliRunner().invoke(app, arguments)
+    assert "few.csv: to estimate without negatives, at least 4 rows must be labeled, but 3 of 300 are." in str(
+        result.exception
+    )
+    assert "true AUC" in run(*arguments[:3], "--label", "known", "--truth", "truth").output
 
 
 @pytest.fixture
@@ -373,7 +431,11 @@ def test_too_few_labels_to_hold_some_out_are_told_once_in_options(tmp_path, n_la
 
 def test_labels_of_a_file_to_evaluate_on_are_told_by_file_and_column(fitted, tmp_path):
     folder, _ = fitted
-    for n_unlabeled, message in ((0, "all 50 are labeled"), (1, "at least 2 rows unlabeled"), (50, "none is")):
+    for n_unlabeled, message in (
+        (0, "all 50 are labeled"),
+        (1, "at least 4 rows unlabeled, but of 50 rows only 1 is"),
+        (50, "none is"),
+    ):
         known = pl.Series([0] * n_unlabeled + [1] * (50 - n_unlabeled))
         toy_frame(50).with_columns(known=known, risk=pl.lit(0.5)).write_csv(tmp_path / "few.csv")
         arguments = ["evaluate", str(folder / "model.unskew"), str(tmp_path / "few.csv"), *COLUMNS]
@@ -413,11 +475,11 @@ def test_wrong_requests_end_with_code_two_and_one_message(fitted, tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("auc", "words"), [(1.0, "1.000, the end of the scale: rely on the interval"), (0.9, "0.900")])
-def test_an_estimate_at_the_end_of_the_scale_says_so(auc, words):
-    estimate = SarAUC(auc, 0.7, 1.0, 0.95, 0.2, 0.4, 20.0, auc)
-    rows = dict(evaluation_table(Evaluation(10, 4, estimate, None, None, ())).rows)
-    assert rows["AUC"] == words
+def test_what_an_earlier_version_could_not_estimate_is_no_number():
+    estimate = Estimate(None, 0.0, 1.0, 0.95, 1.0, None, None, None)
+    rows = estimates_table(SimpleNamespace(evidence=SimpleNamespace(estimate=estimate))).rows
+    assert rows[0] == ("AUC", "cannot be estimated", "")
+    assert "reliability" not in [row[0] for row in rows]
 
 
 def test_score_does_without_the_evidence_that_the_report_needs(fitted, tmp_path):

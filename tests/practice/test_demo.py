@@ -4,6 +4,7 @@ import itertools
 import re
 import sys
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from typer.testing import CliRunner
 
 from chromium import Browser, find_chromium
 from program import run_program
+from unskew._support.pictures import new_figure
 from unskew.cli import app
+from unskew.metrics import RankingEstimate
 from unskew.practice import demo
+from unskew.practice.report.demo_page import _draw_aucs
 from unskew.records import Labeled, Split
 
 Quick = {"network": "linear", "learning_rate": 0.02, "max_epochs": 2}
@@ -68,7 +72,9 @@ def test_browser_loads_the_page_without_complaint(small_demo, tmp_path):
 
 def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(small_demo):
     folder, printed = small_demo
-    for word in ("The toy law", "Digits", "true AUC", "estimated", "95 % interval", "conf-auc", "no-conf", "ntc"):
+    columns = ("true", "estimated", "95 % interval")
+    rows = ("AUC of conf-auc", "AUC of no-conf", "AUC of ntc", "share of positives", "reliability")
+    for word in ("The toy law", "Digits", *columns, *rows):
         assert word in printed
     page = (folder / "index.html").read_text()
     parsed = Page(page)
@@ -81,6 +87,21 @@ def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(small_demo):
     # Every figure of the printed table is on the page.
     for figure in re.findall(r"\d\.\d{3} to \d\.\d{3}", printed):
         assert figure in page
+
+
+@pytest.mark.parametrize(("reliability", "shown"), [(0.9, "0.850"), (0.4, "see interval")])
+def test_a_story_of_low_reliability_shows_intervals_only(reliability, shown):
+    found = RankingEstimate(0.85, 0.7, 0.92, 0.25, 0.21, 0.3, 0.5, reliability, 0.95, None)
+    ranker = SimpleNamespace(name="conf-auc", table_name="Ours")
+    result = demo.StoryResult(SimpleNamespace(prior=0.2), {"conf-auc": ranker}, {"conf-auc": 0.9}, {"conf-auc": found})
+    aucs, share, last = result.table().rows
+    assert aucs == ("AUC of conf-auc (Ours)", "0.900", shown, "0.700 to 0.920")
+    assert share[3] == "0.210 to 0.300 (missed)"
+    assert last[2] == f"{reliability:.2f} of 1"
+    with new_figure(1) as (_, (axes,)):
+        _draw_aucs(axes, result)
+        dots = [line for line in axes.get_lines() if line.get_marker() == "o"]
+    assert len(dots) == (reliability == 0.9)
 
 
 def test_an_unwritable_folder_is_told_without_a_traceback(tmp_path):

@@ -10,7 +10,7 @@ from markupsafe import escape
 
 from page_samples import KINDS, NASTY, Page, compared_page, sample_card, sample_evidence, sample_methods, sample_pages
 from unskew._support.text import percent, visible
-from unskew.metrics.evidence import Risk, TrainingHistory, threshold_table
+from unskew.metrics.evidence import Risk, TrainingHistory
 from unskew.practice.report.model_page import model_page
 from unskew.practice.report.svg import log_axis, nice_axis
 
@@ -119,7 +119,15 @@ def test_embedded_data_cannot_leave_their_element(compared):
     assert Page(text).json("comparison")["compared"][0]["name"] == nasty
     assert text.count("</script>") == 1
     with pytest.raises(ValueError, match="not JSON compliant"):
-        compared_page([replace(compared[0], prior=float("nan"))])
+        compared_page([replace(compared[0], seconds=float("nan"))])
+
+
+def cells_of(page):
+    return [
+        float(each["attributes"]["data-value"])
+        for each in page.all("span")
+        if "table" in each["parents"] and "data-value" in each["attributes"]
+    ]
 
 
 def test_numbers_of_the_page_are_those_of_the_evidence(pages, evidence):
@@ -131,42 +139,68 @@ def test_numbers_of_the_page_are_those_of_the_evidence(pages, evidence):
     assert (page.value("auc-low"), page.value("auc-high")) == (estimate.low, estimate.high)
     assert page.value("prior") == estimate.prior
     assert page.value("label-freq") == estimate.label_freq
-    assert page.value("effective-labeled") == estimate.effective_labeled
+    assert page.value("reliability") == estimate.reliability
     chosen = int(page.by_id["cut"]["attributes"]["value"])
     assert abs(evidence.curve.flagged[chosen] - estimate.prior) < 0.02
     for name, values in (("flagged", "flagged"), ("precision", "precision"), ("recall", "tpr"), ("fpr", "fpr")):
         assert page.value(f"chosen-{name}") == getattr(evidence.curve, values)[chosen]
-    cells = [
-        float(each["attributes"]["data-value"])
-        for each in page.all("span")
-        if "table" in each["parents"] and "data-value" in each["attributes"]
-    ]
-    assert cells == [value for row in threshold_table(evidence) for value in row]
-    assert f"in {100 * estimate.auc:.0f} of 100 cases, estimated without a single negative" in page.text
-
-
-def test_the_model_s_own_cut_is_shown_first_and_its_share_is_told(evidence, card):
-    prior = evidence.estimate.prior
-    for own, words in (
-        (prior, "the share of positives."),
-        (0.05, f"The share estimated above, {percent(prior)}, differs"),
+    names = ("share", "precision", "recall", "lift", "expected_positives")
+    assert cells_of(page) == [getattr(row, name) for row in evidence.top for name in names]
+    row = evidence.top[2]
+    for words in (
+        f"{percent(row.precision_low)} to {percent(row.precision_high)}",
+        f"{row.lift_low:.1f} to {row.lift_high:.1f}",
+        f"{row.expected_positives_low:,.0f} to {row.expected_positives_high:,.0f}",
+        f"95 % interval {percent(estimate.prior_low)} to {percent(estimate.prior_high)}",
+        f"in {100 * estimate.auc:.0f} of 100 cases, estimated without a single negative",
     ):
-        page = Page(model_page(card, replace(evidence, own_share=own)))
-        nearest = min(evidence.curve.flagged, key=lambda share: abs(share - own))
-        assert page.value("chosen-flagged") == pytest.approx(nearest, abs=0.01)
-        assert f"The first threshold shown is the model's own: it flags {percent(own)}" in page.text
         assert words in page.text
 
 
-def test_recall_that_does_not_go_with_the_share_of_positives_is_told(evidence, card):
-    low = replace(evidence, estimate=replace(evidence.estimate, prior=0.05))
-    assert "contradiction" not in Page(model_page(card, low)).by_id
-    too_high = replace(evidence, estimate=replace(evidence.estimate, prior=0.6))
-    assert "was probably estimated too high" in Page(model_page(card, too_high)).text
-    given = replace(evidence, estimate=replace(evidence.estimate, prior=0.6, prior_low=None, weighted_prior=0.2))
-    page = Page(model_page(card, given))
-    assert "that was given is probably too high" in page.text
-    assert "as given" in page.text
+def test_a_page_of_low_reliability_shows_intervals_only(pages, evidence):
+    page, estimate = Page(pages["intervals only"]), evidence.estimate
+    assert "data-value" not in page.by_id["auc"]["attributes"]
+    assert page.by_id["auc"]["text"] == f"{estimate.low:.3f} to {estimate.high:.3f}"
+    assert (
+        page.by_id["prior"]["text"].split()
+        == f"{percent(estimate.prior_low)} to {percent(estimate.prior_high)}".split()
+    )
+    assert f"{estimate.auc:.3f}" not in page.text
+    assert not {"cut", "roc", "precision-recall"} & set(page.by_id)
+    assert cells_of(page) == [row.share for row in evidence.top]
+    row = evidence.top[2]
+    assert f"{percent(row.recall_low)} to {percent(row.recall_high)}" in page.text
+    assert "single values mean nothing here" in page.text
+
+
+@pytest.mark.parametrize("kind", ["model", "intervals only", "comparison"])
+def test_every_page_says_what_cannot_be_seen_from_inside(pages, kind):
+    page = Page(pages[kind])
+    assert page.text.count("Whether it is calibrated cannot be seen from these rows") == 1
+    assert [each["text"] for each in page.all("code")][:1] == ["unskew audit MODEL DATA --id COLUMN"]
+
+
+def test_a_page_of_an_earlier_version_says_where_its_estimates_come_from(pages, evidence):
+    page = Page(pages["old"])
+    assert "made by an earlier version, from the weights of the labels" in page.by_id["earlier"]["text"].replace(
+        "\n", " "
+    )
+    assert "reliability" not in page.by_id
+    assert len(cells_of(page)) == 5 * len(evidence.top)
+    assert "earlier" not in Page(pages["model"]).by_id
+
+
+def test_there_is_one_share_of_positives_and_the_model_s_own_cut_is_told_beside_it(evidence, card):
+    page = Page(model_page(card, replace(evidence, own_share=0.05)))
+    nearest = min(evidence.curve.flagged, key=lambda share: abs(share - evidence.estimate.prior))
+    assert page.value("chosen-flagged") == pytest.approx(nearest, abs=0.01)
+    assert "The model's own threshold, which predict uses in Python, flags 5.0 %." in page.text
+    assert "own threshold" not in Page(model_page(card, evidence)).text
+
+
+def test_a_given_share_is_called_that(evidence, card):
+    given = replace(evidence, estimate=replace(evidence.estimate, prior_low=None, prior_high=None))
+    assert "as given" in Page(model_page(card, given)).text
 
 
 def test_where_all_positives_seem_labeled_none_is_left(evidence, card):
@@ -212,16 +246,14 @@ def test_an_estimate_at_the_top_of_its_scale_is_not_called_a_perfect_ranking(car
     assert "came out at the top" not in pages["model"]
 
 
-def test_what_cannot_be_estimated_is_no_number_on_the_page(compared):
-    none = [
-        replace(each, auc=None, low=0.0, high=1.0, prior=1.0, true_auc=None, difference_low=low, difference_high=high)
-        for each, low, high in ((compared[0], None, None), (compared[1], -1.0, 1.0))
-    ]
-    text = compared_page(none)
-    row = text[text.index('data-method="no-conf"') :].split("</tr>")[0]
-    assert "100" not in row
-    assert "1.000" not in row
-    assert row.count("not known") == 3
+def test_a_comparison_of_low_reliability_shows_intervals_only(compared):
+    page = Page(compared_page(compared, reliability=0.41, messages=("The confidence can hardly be predicted.",)))
+    assert "0.923" not in page.text
+    assert "0.890 to 0.951" in page.text
+    assert "15 % to 23 %" in page.by_id["prior"]["text"].replace("\N{NO-BREAK SPACE}", " ")
+    assert "19 %" not in page.text
+    assert "The confidence can hardly be predicted." in page.text
+    assert not [each for each in page.all("span") if each["attributes"].get("class") == "point"]
 
 
 def test_epochs_are_counted_from_one(evidence, card):
@@ -231,24 +263,14 @@ def test_epochs_are_counted_from_one(evidence, card):
     assert "epoch 5 kept" in text
 
 
-def test_no_threshold_is_shown_that_the_page_calls_chance(pages, evidence, card):
-    few = replace(evidence, n_ranked=400)  # a hundredth of them are four rows
-    page = Page(model_page(card, few))
-    rows = [
-        int(page.elements[place + 1]["text"])
-        for place, each in enumerate(page.elements)
-        if each["tag"] == "span" and each["parents"][-1] == "th" and "tbody" in each["parents"]
-    ]
-    assert rows
-    assert min(rows) >= 10
-
-
 def test_comparison_page_holds_its_numbers(pages, compared):
     page = Page(pages["comparison"])
     content = page.json("comparison")
     assert content["recommended"] == "conf-auc" == page.by_id["recommended"]["text"]
     assert [each["name"] for each in content["compared"]] == [each.name for each in compared]
-    assert content["compared"][-1]["auc"] is None
+    assert (content["prior_low"], content["prior_high"]) == (0.15, 0.23)
+    assert page.value("reliability") == content["reliability"] == 0.9
+    assert page.by_id["prior"]["text"].split() == ["19", "%", "(15", "%", "to", "23", "%)"]
     values = [
         float(each["attributes"]["data-value"]) for each in page.all("span") if "data-value" in each["attributes"]
     ]

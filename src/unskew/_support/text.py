@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +160,32 @@ def auc_text(value: float | None) -> str:
 def interval(low: float | None, high: float | None) -> str:
     """Both ends of an interval of AUCs."""
     return f"{auc_text(low)} to {auc_text(high)}"
+
+
+def ranged(
+    value: float, low: float | None, high: float | None, words: Callable[[float], str], *, with_point: bool = True
+) -> str:
+    """An estimate with its interval, or the interval alone; the value alone where there is no interval.
+
+    Examples
+    --------
+    >>> ranged(0.5, 0.4, 0.62, percent), ranged(0.5, 0.4, 0.62, percent, with_point=False)
+    ('50 % (40 % to 62 %)', '40 % to 62 %')
+    """
+    if low is None or high is None:
+        return words(value)
+    ends = f"{words(low)} to {words(high)}"
+    return f"{words(value)} ({ends})" if with_point else ends
+
+
+def times(value: float) -> str:
+    """A lift with one decimal."""
+    return f"{value:.1f}"
+
+
+def commas(number: float) -> str:
+    """A whole number with commas between its thousands."""
+    return f"{number:,.0f}"
 
 
 def duration(seconds: float) -> str:

@@ -21,6 +21,7 @@ Confidence = Annotated[
 Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means unlabeled.")]
 Exclude = Annotated[list[str] | None, Option(help="Column to ignore; may be repeated.")]
 Epochs = Annotated[int | None, Option(help="Maximum number of passes over the data; by default chosen by its size.")]
+TOP_TITLE = "What the top of the ranking holds, each with its interval"
 Json = Annotated[Path | None, Option("--json", help="Also write the results to this JSON file.")]
 
 
@@ -48,10 +49,11 @@ def fit(
 
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
+    from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
     from unskew.practice.fit import TrainingOptions, fit_table
     from unskew.practice.labeled_table import read_labeled, read_validation
     from unskew.practice.results import model_json
-    from unskew.practice.terminal import data_table, estimates_table
+    from unskew.practice.terminal import data_table, estimates_table, top_table
 
     require_writable(out, data, validation)
     require_writable(as_json, data, validation, beside=out)
@@ -66,9 +68,11 @@ def fit(
     model.save(out)
     show(estimates_table(model), "Estimated without negatives")
     if model.evidence is not None:
+        show(top_table(model.evidence.top, with_points=model.evidence.estimate.shows_points), TOP_TITLE)
         for finding in model.evidence.findings:
             if finding.level != "good":
                 say(f"{finding.level}: {finding.text} {finding.advice}")
+        say(NOT_SEEN_FROM_INSIDE)
     _write_json(as_json, model_json(model))
     say(f"Model: {out}")
 
@@ -112,15 +116,19 @@ def evaluate(
 
     Example: unskew evaluate cases.unskew later.csv --label known --confidence severity
     """
+    from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
     from unskew.practice.evaluate import evaluate_file
     from unskew.practice.model import TableModel
-    from unskew.practice.terminal import evaluation_table
+    from unskew.practice.terminal import evaluation_table, top_table
 
     require_writable(as_json, model, data)
     loaded = TableModel.load(model)
     result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
     _show_notes(result.messages)
     show(evaluation_table(result), f"{data.name}: {plural(result.n_rows, 'row')}, {result.n_labeled:,} labeled")
+    if result.estimate is not None:
+        show(top_table(result.top, with_points=result.estimate.shows_points), TOP_TITLE)
+        say(NOT_SEEN_FROM_INSIDE)
     _write_json(as_json, result.to_json())
 
 
@@ -142,11 +150,12 @@ def compare(
 
     Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
     """
+    from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
     from unskew.practice.compare import check_folds, compare_table
     from unskew.practice.fit import TrainingOptions
     from unskew.practice.labeled_table import read_labeled
     from unskew.practice.results import about_comparison, comparison_html
-    from unskew.practice.terminal import comparison_table
+    from unskew.practice.terminal import about_compared_table, comparison_table
 
     if folds is not None and folds < 2:
         raise ValueError(f"--folds must be at least 2, to train on some rows and test on others, but it is {folds}.")
@@ -164,10 +173,13 @@ def compare(
     for path in (page, numbers):
         require_writable(path, data)
     result = compare_table(table, training, names, n_folds)
+    _show_notes(result.messages)
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
+    say(about_compared_table(result))
     say(result.reason)
     if result.right:
         say(result.right)
+    say(NOT_SEEN_FROM_INSIDE)
     about = about_comparison(table, training, n_folds, truth)
     _write_json(numbers, {**about, **asdict(result)})
     write_atomically(page, comparison_html(result, about).encode())

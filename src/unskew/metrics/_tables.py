@@ -8,6 +8,9 @@ from sklearn.utils import check_array
 
 from unskew.data.validation import part_of, plain_array
 
+MOST_WORDS = 30
+"""Columns that a column of words becomes, at most: the rarest words share the last."""
+
 
 def output_of(estimator: Any, method: str, X: Any) -> np.ndarray:
     """What the method of a ranker gives for each row; of any other classifier, the probability of class 1."""
@@ -21,28 +24,55 @@ def output_of(estimator: Any, method: str, X: Any) -> np.ndarray:
     )
 
 
-def table_of_numbers(X: Any) -> Any:
-    """The table as a forest takes it, missing values as they are and words by their place in the alphabet.
+def is_table(X: Any) -> bool:
+    """Whether X has columns, or is images: a list of texts has none."""
+    return len(_with_shape(X).shape) > 1
 
-    Dates and durations are counted in their units. None where X is not a table.
+
+def complete_features(X: Any) -> Any:
+    """The table as numbers without gaps, as a model that is linear in its columns takes it.
+
+    A missing number is the mean of its column, and marked in a column beside. Dates and durations are counted in their
+    units. Words become columns of zeros and ones, one for each of the most frequent and one for all others.
     """
-    X = plain_array(X)
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    if len(X.shape) < 2:
-        return None
+    X = _with_shape(X)
+    if not is_table(X):
+        raise ValueError(
+            "X must be a table or images, so that the probability of being positive can be learned from its columns, "
+            f"but it is a {type(X).__name__}. Turn it into a table of numbers first."
+        )
     try:
-        return _numeric_features(X)
+        return _without_gaps(_numeric_features(X))
     except (TypeError, ValueError):
         columns = (part_of(X, [number], axis=1) for number in range(X.shape[1]))
-        return np.hstack([_column_of_numbers(each) for each in columns])
+        return np.hstack([_features_of_column(each) for each in columns])
 
 
-def _column_of_numbers(column: Any) -> np.ndarray:
+def _with_shape(X: Any) -> Any:
+    X = plain_array(X)
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def _features_of_column(column: Any) -> np.ndarray:
     try:
-        return np.asarray(_numeric_features(column))
+        return np.asarray(_without_gaps(_numeric_features(column)))
     except (TypeError, ValueError):
-        words = np.asarray(column, dtype=object).astype(str)
-        return np.unique(words, return_inverse=True)[1].reshape(-1, 1)
+        return _indicators(np.asarray(column, dtype=object).astype(str).ravel())
+
+
+def _indicators(words: np.ndarray) -> np.ndarray:
+    """A column of zeros and ones for each frequent word, the most frequent first, and one for all others.
+
+    A word that occurs once says nothing of other rows, so that it is never among the frequent.
+    """
+    _, place, count = np.unique(words, return_inverse=True, return_counts=True)
+    by_count = np.argsort(-count, kind="stable")
+    frequent = by_count[count[by_count] > 1]
+    if len(frequent) < len(count) or len(frequent) > MOST_WORDS:
+        frequent = frequent[: MOST_WORDS - 1]
+    columns = place[:, None] == frequent
+    rare = ~columns.any(axis=1, keepdims=True)
+    return np.hstack([columns, rare] if rare.any() else [columns]).astype(np.float64)
 
 
 def _numeric_features(X: Any) -> Any:
@@ -52,14 +82,8 @@ def _numeric_features(X: Any) -> Any:
     return checked.astype(np.float64) if checked.dtype == object else checked  # a frame of mixed columns
 
 
-def complete_features(X: Any) -> Any:
-    """The table as numbers without gaps: a missing value is the mean of its column, and marked in a column beside."""
-    table = table_of_numbers(X)
-    if table is None:
-        raise ValueError(
-            "X must be a table or images, so that the probability of being positive can be learned from its columns, "
-            f"but it is a {type(X).__name__}. Turn it into a table of numbers first."
-        )
+def _without_gaps(table: Any) -> Any:
+    """Numbers with the mean of its column in place of each missing one, and a column that marks them."""
     if sparse.issparse(table):
         return table
     table = np.asarray(table, dtype=np.float64).reshape(len(table), -1)

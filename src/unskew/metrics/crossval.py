@@ -1,5 +1,7 @@
-"""AUC of a method on the PU data that it learns from: each score comes from a model that did not see the row."""
+"""How good a method is on the PU data that it learns from: each score is by a model that did not see the row."""
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -19,10 +21,11 @@ from unskew._support.parameters import set_seeds
 from unskew._support.progress import progress_bar
 from unskew.data.rows import Rows
 from unskew.data.validation import check_confidence, check_labels, count_rows, part_of, plain_array
-from unskew.errors import TooFewLabeled
+from unskew.errors import LowReliabilityWarning, TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics._tables import complete_features, output_of
 from unskew.metrics.estimates import RankingEstimate, estimate_ranking
+from unskew.metrics.reliability import check_given_prior, warn_of
 from unskew.posterior import fit_posterior
 
 DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
@@ -61,6 +64,8 @@ def out_of_fold(
 ) -> OutOfFold:
     """Score every row, and estimate its labeling probability, by models fitted on the other folds.
 
+    The estimates of this package no longer use it; it is for weights of one's own (`sar_auc`).
+
     Parameters
     ----------
     estimator : ranker
@@ -96,9 +101,8 @@ def out_of_fold(
     labeling = default_labeling(len(y)) if labeling is None else clone(labeling)
     set_seeds(labeling, rng, replace=True)
     score, divisor = np.empty(len(y)), np.empty(len(y)) if labeling_prob is None else labeling_prob
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(np.zeros(len(y)), y)
     with progress_bar(f"cross-validating {estimator.name}", n_folds, shown=verbose) as step:
-        for inside, outside in folds:
+        for inside, outside in _folds(y, n_folds, rng):
             seen, new = part_of(X, inside), part_of(X, outside)
             score[outside] = _rank_in_fold(estimator, (seen, y[inside], confidence[inside]), new)
             if labeling_prob is None:
@@ -124,6 +128,40 @@ def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any 
     return np.asarray(cross_val_predict(forest, _flat_images(X), y, cv=folds, method="predict_proba")[:, 1])
 
 
+def out_of_fold_score(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    confidence: Any,
+    *,
+    n_folds: int = 5,
+    random_state: Any = None,
+    verbose: bool = False,
+) -> np.ndarray:
+    """Rank of each row's score within its fold, in (0, 1), by a model fitted on the other folds.
+
+    Parameters as in `cross_val_sar_auc`; the same state gives every estimator the same folds.
+    """
+    X, y = _read_for_folds(X, y, n_folds)
+    confidence = _full_confidence(confidence, y, n_folds)
+    final, score = _last_step(estimator), np.empty(len(y))
+    title = f"cross-validating {getattr(final, 'name', type(final).__name__)}"
+    with progress_bar(title, n_folds, shown=verbose) as step:
+        for inside, outside in _folds(y, n_folds, check_random_state(random_state)):
+            seen = part_of(X, inside), y[inside], confidence[inside]
+            score[outside] = _rank_in_fold(estimator, seen, part_of(X, outside))
+            step()
+    return score
+
+
+def _folds(y: np.ndarray, n_folds: int, rng: np.random.RandomState) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows inside and outside of each fold, which all hold about as many labeled rows."""
+    folds: Iterator[tuple[np.ndarray, np.ndarray]] = StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(
+        np.zeros(len(y)), y
+    )
+    return folds
+
+
 def cross_val_sar_auc(
     estimator: Any,
     X: Any,
@@ -140,7 +178,9 @@ def cross_val_sar_auc(
     """AUC, share of positives, precision and recall of a model, by cross-validation and without negatives.
 
     Each row is scored by a model that did not see it, and the scores are judged by a posterior that is learned from the
-    confidence (`unskew.posterior`). The estimate is for models trained on (k - 1)/k of the data.
+    confidence (`unskew.posterior`). The estimate is for models trained on (k - 1)/k of the data. Warns once where the
+    reliability of the posterior is low (`LowReliabilityWarning`), and where a given prior contradicts the confidence
+    (`GivenPriorWarning`).
 
     Parameters
     ----------
@@ -173,26 +213,30 @@ def cross_val_sar_auc(
     True
     """
     final = _last_step(estimator)
-    X, y = _read_for_folds(X, y, n_folds)
-    confidence = _full_confidence(confidence, y, n_folds)
+    scenario = getattr(final, "scenario", "one-sample") if scenario is None else scenario
+    prior = getattr(final, "prior", None) if prior is None else prior
     rng = check_random_state(random_state)
-    score = np.empty(len(y))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng).split(np.zeros(len(y)), y)
-    title = f"cross-validating {getattr(final, 'name', type(final).__name__)}"
-    with progress_bar(title, n_folds, shown=verbose) as step:
-        for inside, outside in folds:
-            seen = part_of(X, inside), y[inside], confidence[inside]
-            score[outside] = _rank_in_fold(estimator, seen, part_of(X, outside))
-            step()
-    posterior = fit_posterior(
-        complete_features(X),
-        y,
-        confidence,
-        scenario=getattr(final, "scenario", "one-sample") if scenario is None else scenario,
-        prior=getattr(final, "prior", None) if prior is None else prior,
-        random_state=rng,
+    score = out_of_fold_score(estimator, X, y, confidence, n_folds=n_folds, random_state=rng, verbose=verbose)
+    X, y = _read_for_folds(X, y, n_folds)
+    data = complete_features(X), y, _full_confidence(confidence, y, n_folds)
+    seed = int(rng.randint(2**31 - 1))
+    found = estimate_ranking(
+        score, fit_posterior(*data, scenario=scenario, prior=prior, random_state=seed), level=level
     )
-    return estimate_ranking(score, posterior, level=level)
+    if prior is not None:
+        free = prior_without_given(*data, scenario=scenario, random_state=seed)
+        warn_of(check_given_prior(prior, *free))
+    return found
+
+
+def prior_without_given(
+    X: Any, y: Any, confidence: Any, *, scenario: str = "one-sample", random_state: Any = None
+) -> tuple[float, float]:
+    """Interval of the share of positives from confidence and rows alone, to hold against one that was given."""
+    posterior = fit_posterior(X, y, confidence, scenario=scenario, random_state=random_state)
+    with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # told of the estimate itself
+        found = estimate_ranking(np.zeros(len(posterior.prob)), posterior)  # no ranking matters to the share
+    return found.prior_low, found.prior_high
 
 
 def _last_step(estimator: Any) -> Any:

@@ -12,7 +12,6 @@ from unskew.objectives.weights import effective_sample_size, inverse_labeling_we
 
 __all__ = [
     "LEVELS",
-    "NO_NEGATIVES",
     "Finding",
     "ParetoTail",
     "Shift",
@@ -26,12 +25,6 @@ LEAST_TAIL = 5
 """Fewest large weights that a tail is judged by, as in Pareto smoothed importance sampling."""
 
 LEVELS = GOOD, NOTE, WARNING = "good", "note", "warning"
-
-NO_NEGATIVES = (
-    "confidence and labeling probability together leave no row to be negative, because the confidence is too high, or "
-    "too few rows are labeled to estimate how likely each was to be labeled"
-)
-"""Why an AUC cannot be estimated."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +93,24 @@ def diagnose(
     check_choice("scenario", scenario, SCENARIOS)
     confidence, labeling_prob = np.asarray(confidence, dtype=np.float64), np.asarray(labeling_prob, dtype=np.float64)
     weight = inverse_labeling_weight(confidence, labeling_prob, clip)
+    findings = check_weights(confidence, labeling_prob, clip, scenario)
+    if scenario == "one-sample":
+        if label_freq is None:
+            label_freq = 1 / float(weight.mean()) if alpha is None or prior is None else alpha / prior
+        findings.append(check_label_frequency(label_freq))
+    if scenario == "two-sample" or alpha is not None:
+        least = 0.0 if alpha is None or scenario != "one-sample" else alpha
+        # Labeled rows are positive: weights that imply fewer are a finding of the label frequency, not of this one.
+        estimate = max(least, float(weight.mean()) * (least or 1.0))
+        findings.append(check_prior(estimate) if prior is None else check_known_prior(prior, estimate))
+    return findings
+
+
+def check_weights(
+    confidence: np.ndarray, labeling_prob: np.ndarray, clip: float, scenario: str = "one-sample"
+) -> list[Finding]:
+    """Check weights, confidence and labeling probability of the labeled rows, apart from what they say of all rows."""
+    weight = inverse_labeling_weight(confidence, labeling_prob, clip)
     if len(weight) == 0 or not weight.sum() > 0:
         raise ValueError(
             "diagnostics need at least one labeled row with a confidence above 0, but "
@@ -112,17 +123,7 @@ def diagnose(
         check_positivity(labeling_prob, weight, clip, scenario),
         check_confidence_values(confidence),
     ]
-    if scenario == "one-sample":
-        findings.append(check_propensity(confidence, labeling_prob))
-        if label_freq is None:
-            label_freq = 1 / float(weight.mean()) if alpha is None or prior is None else alpha / prior
-        findings.append(check_label_frequency(label_freq))
-    if scenario == "two-sample" or alpha is not None:
-        least = 0.0 if alpha is None or scenario != "one-sample" else alpha
-        # Labeled rows are positive: weights that imply fewer are a finding of the label frequency, not of this one.
-        estimate = max(least, float(weight.mean()) * (least or 1.0))
-        findings.append(check_prior(estimate) if prior is None else check_known_prior(prior, estimate))
-    return findings
+    return [*findings, check_propensity(confidence, labeling_prob)] if scenario == "one-sample" else findings
 
 
 def share_of_heaviest(weight: np.ndarray, share: float) -> tuple[int, float]:
@@ -142,7 +143,7 @@ def _graded(name: str, text: str, note: tuple[bool, str], warning: tuple[bool, s
 def check_effective_size(weight: np.ndarray) -> Finding:
     """Whether enough labels are left after weighting."""
     size, n = effective_sample_size(weight), len(weight)
-    few = "Expect wide intervals; more labels of the kinds that are seldom labeled would help most."
+    few = "Training leans on few rows; more labels of the kinds that are seldom labeled would help most."
     too_few = "Do not rely on small differences: label more rows, most of all of kinds that are seldom labeled."
     return _graded(
         "effective-sample-size",
@@ -176,18 +177,18 @@ def check_tail(weight: np.ndarray) -> Finding:
             f"With {len(weight):,} labeled rows there are too few large weights (at least {LEAST_TAIL} are needed) to "
             "judge how fast they fall off."
         )
-        return Finding(NOTE, name, text, "Read the intervals as rough; with more labels this check becomes possible.")
+        return Finding(NOTE, name, text, "With more labels this check becomes possible.")
     if tail.shape == float("-inf"):
         return Finding(GOOD, name, f"The {tail.n_tail:,} largest weights are all the same: there is no heavy tail.")
-    meaning = "weights larger than any seen here are likely, and the estimates are unreliable (above 0.7)"
+    meaning = "weights larger than any seen here are likely, and means of them are unreliable (above 0.7)"
     if tail.shape < 0.5:
-        meaning = "large weights are rare enough for the estimates (below 0.5 is good)"
+        meaning = "large weights are rare enough (below 0.5 is good)"
     elif tail.shape <= 0.7:
         meaning = "large weights are frequent, but usable (0.5 to 0.7)"
     return _graded(
         name,
         f"Among the {tail.n_tail:,} largest weights, the tail index is {tail.shape:.2f}: {meaning}.",
-        note=(tail.shape >= 0.5, "Intervals may be somewhat too narrow."),
+        note=(tail.shape >= 0.5, "A few rows decide much of the training."),
         warning=(tail.shape > 0.7, "Label more rows of the kinds that are seldom labeled."),
     )
 

@@ -15,6 +15,7 @@ from scipy.stats import t as student
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from unskew.data.validation import plain_array
+from unskew.metrics.reliability import check_reliability, warn_of
 from unskew.metrics.sar import PairedDifference, SarCurves
 from unskew.posterior import Posterior
 
@@ -106,7 +107,7 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
         \widehat{AUC} = \frac{\sum_{i \ne j} \eta_i (1 - \eta_j) \{1(s_i > s_j) + \tfrac12 1(s_i = s_j)\}}
         {\sum_{i \ne j} \eta_i (1 - \eta_j)}
 
-    See Eqs. (P7) and (P8) in `docs/posterior.md`.
+    See Eqs. (P7) and (P8) in `docs/posterior.md`. Warns where the reliability of the posterior is low.
 
     Parameters
     ----------
@@ -118,6 +119,7 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
         Coverage of the intervals.
     """
     judge = _Judge(_checked_score(score, posterior, level), posterior, level)
+    warn_of(check_reliability(posterior.reliability))
     auc, low, high = judge.share(partial(_auc, judge.score))
     prior = lowest = highest = posterior.prior
     if posterior.known_prior is None:
@@ -130,7 +132,11 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
 
 
 def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level: float = 0.95) -> PairedDifference:
-    """Difference of the AUCs of two scores of the same rows: most of their errors are shared, and cancel."""
+    """Difference of the AUCs of two scores of the same rows: most of their errors are shared, and cancel.
+
+    Warns where the reliability of the posterior is low.
+    """
+    warn_of(check_reliability(posterior.reliability))
     judge, other = (_Judge(_checked_score(score, posterior, level), posterior, level) for score in (score_a, score_b))
 
     def difference(prob: np.ndarray) -> _Value:
@@ -140,6 +146,11 @@ def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level:
     found, error = judge.measure(difference)
     ends = np.clip([found - judge.quantile * error, found + judge.quantile * error], -1, 1)
     return PairedDifference(found, *ends.tolist())
+
+
+def plug_in_auc(score: np.ndarray, prob: np.ndarray) -> float:
+    """Eq. (P8) alone, without its interval: for rows that stand for all, in [0, 1]."""
+    return _auc(score, prob).value
 
 
 def _checked_score(score: Any, posterior: Posterior, level: float) -> np.ndarray:

@@ -1,17 +1,19 @@
 """All that a report shows of a model, as one record that can be kept as JSON inside the model file."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from unskew._support.json_records import build
 from unskew.metrics.diagnostics import Finding, Shift
+from unskew.metrics.estimates import RankingEstimate
+from unskew.metrics.reliability import shows_points
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-"""Shares of flagged rows that a threshold table has."""
+"""Shares of the rows, those with the highest scores, that a table of thresholds has."""
 
 LEAST_FLAGGED = 10
 """Rows that a threshold has to flag to be shown."""
@@ -31,14 +33,12 @@ class Estimate:
     level : float
         Nominal coverage of the intervals.
     prior, prior_low, prior_high : float or None
-        Share of positives. The interval covers chance in the sample, not errors of the labeling probability; None where
-        the user gave the share.
+        Share of positives; without an interval where the user gave the share.
     label_freq : float or None
         Share of the positives that is labeled; None in the two-sample scenario.
-    effective_labeled : float
-        Number of equally weighted labels that the weighted ones are worth.
-    weighted_prior : float or None
-        Share of positives that the weights imply, where the user gave another.
+    reliability : float or None
+        How well the confidence can be predicted from the row, in [0, 1]. None in model files of earlier versions, whose
+        estimates come from the weights.
     """
 
     auc: Number
@@ -49,8 +49,59 @@ class Estimate:
     prior_low: Number
     prior_high: Number
     label_freq: Number
-    effective_labeled: float
-    weighted_prior: Number = None
+    reliability: Number = None
+
+    @classmethod
+    def of(cls, found: RankingEstimate, *, prior_is_given: bool = False) -> Self:
+        """The record of an estimate."""
+        kept: dict[str, Any] = {each.name: number(getattr(found, each.name)) for each in fields(cls)}
+        if prior_is_given:
+            kept |= {"prior_low": None, "prior_high": None}
+        return cls(**kept)
+
+    @property
+    def shows_points(self) -> bool:
+        """Whether single values are shown, or only their intervals."""
+        return shows_points(self.reliability)
+
+    @property
+    def label_freq_ends(self) -> tuple[Number, Number]:
+        """Interval of `label_freq`, which follows from that of the share of positives."""
+        if not (self.label_freq and self.prior and self.prior_low and self.prior_high):
+            return None, None
+        labeled_share = self.label_freq * self.prior
+        return min(1.0, labeled_share / self.prior_high), min(1.0, labeled_share / self.prior_low)
+
+
+@dataclass(frozen=True)
+class TopShare:
+    """What the top of a ranking holds; ends of intervals are None in model files of earlier versions.
+
+    Attributes
+    ----------
+    share, n : float, int
+        Share of all rows that is at the top, and their number.
+    threshold : float or None
+        Lowest score of the fitted model among them; None where it is not known.
+    precision, recall, lift, expected_positives : float
+        As in `unskew.metrics.TopRows`.
+    """
+
+    share: float
+    n: int
+    threshold: Number
+    precision: float
+    precision_low: Number
+    precision_high: Number
+    recall: float
+    recall_low: Number
+    recall_high: Number
+    lift: float
+    lift_low: Number
+    lift_high: Number
+    expected_positives: float
+    expected_positives_low: Number
+    expected_positives_high: Number
 
 
 @dataclass(frozen=True)
@@ -120,9 +171,9 @@ class Evidence:
     n_ranked : int
         Rows that shares refer to: all, or in the two-sample scenario the unlabeled.
     curve : ThresholdCurve or None
-        At most 200 thresholds; None where the estimated share of positives is impossible.
+        At most 200 thresholds; None where an earlier version could estimate no AUC.
     weights : tuple of float
-        Of the labeled rows, ascending, at most 2000 evenly spread ones.
+        Of the labeled rows in training, ascending, at most 2000 evenly spread ones.
     confidence, labeling_prob : Histogram
         Over the labeled rows.
     shifts : tuple of Shift
@@ -131,6 +182,8 @@ class Evidence:
         None where no network was trained.
     own_share : float or None
         Share of these rows that the model itself flags, by its own threshold; None where no model was given.
+    top : tuple of TopShare
+        What the top of the ranking holds; empty in model files of earlier versions.
     """
 
     estimate: Estimate
@@ -148,6 +201,7 @@ class Evidence:
     score_training: TrainingHistory | None
     labeling_training: TrainingHistory | None
     own_share: Number = None
+    top: tuple[TopShare, ...] = ()
 
     def __post_init__(self) -> None:
         if not (2 <= self.n_labeled <= self.n_rows and 1 <= self.n_ranked <= self.n_rows and self.weights):
@@ -168,36 +222,32 @@ class Evidence:
         return built
 
 
-class ThresholdRow(NamedTuple):
-    """What flagging a share of all rows gives."""
-
-    flagged: float
-    precision: float
-    recall: float
-    fpr: float
-
-
 def first_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
     """Place of the first threshold worth showing: precision among a handful of rows is chance alone."""
     enough = [place for place, each in enumerate(curve.flagged) if each * evidence.n_ranked >= LEAST_FLAGGED]
     return enough[0] if len(enough) > len(curve.flagged) / 2 else 1
 
 
-def threshold_table(evidence: Evidence, shares: Sequence[float] = SHARES) -> list[ThresholdRow]:
-    """Precision and recall where about these shares of all rows are flagged; empty where there is no curve.
+def top_of_old_record(evidence: Evidence) -> list[TopShare]:
+    """What the top of the ranking holds, read off the curve of a file that has no more; empty where there is none.
 
     Rows with equal scores are flagged together, so each share is the nearest possible one, from `first_cut` on.
     """
-    curve = evidence.curve
-    if curve is None:
+    curve, prior, none = evidence.curve, evidence.estimate.prior, (None, None)
+    if curve is None or not prior:
         return []
     first = first_cut(evidence, curve)
     flagged = np.array(curve.flagged[first:])
-    places = dict.fromkeys(first + int(np.argmin(np.abs(flagged - share))) for share in shares)
-    return [
-        ThresholdRow(curve.flagged[place], curve.precision[place], curve.tpr[place], curve.fpr[place])
-        for place in places
-    ]
+    rows = []
+    for place in dict.fromkeys(first + int(np.argmin(np.abs(flagged - share))) for share in SHARES):
+        share, precision, n = (
+            curve.flagged[place],
+            curve.precision[place],
+            round(curve.flagged[place] * evidence.n_ranked),
+        )
+        values = precision, *none, curve.tpr[place], *none, precision / prior, *none, precision * n, *none
+        rows.append(TopShare(share, n, curve.threshold[place], *values))
+    return rows
 
 
 def number(value: Any) -> Number:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import t as student
 
-from unskew.errors import NoEstimateWarning
-from unskew.metrics import SarAUC, SarCurves, sar_auc, sar_curves
-from unskew.metrics.diagnostics import Shift, Unit, diagnose, over_representation
+from unskew.errors import LowReliabilityWarning
+from unskew.metrics.diagnostics import Finding, Shift, Unit, check_weights, over_representation
+from unskew.metrics.estimates import RankingEstimate, estimate_ranking
 from unskew.metrics.evidence import (
+    LEAST_FLAGGED,
     SHARES,
     Estimate,
     Evidence,
@@ -19,10 +19,14 @@ from unskew.metrics.evidence import (
     Number,
     Risk,
     ThresholdCurve,
+    TopShare,
     TrainingHistory,
     number,
 )
-from unskew.objectives.weights import effective_sample_size, inverse_labeling_weight
+from unskew.metrics.reliability import check_given_prior, check_reliability
+from unskew.metrics.sar import SarCurves
+from unskew.objectives.weights import inverse_labeling_weight
+from unskew.posterior import Posterior
 
 MOST_WEIGHTS = 2000
 N_BINS = 20
@@ -35,6 +39,7 @@ def gather_evidence(
     y: Any,
     score: Any,
     confidence: Any,
+    posterior: Posterior,
     labeling_prob: Any,
     clip: float,
     scenario: str,
@@ -43,36 +48,38 @@ def gather_evidence(
     feature_columns: Sequence[str] | None = None,
     feature_units: Sequence[Unit] | None = None,
     ranker: Any = None,
-    prior: float | None = None,
+    prior_without_given: tuple[float, float] | None = None,
 ) -> Evidence:
     """Compute all that a report shows.
 
     Parameters
     ----------
-    y, score, confidence, labeling_prob, scenario, clip, prior
-        As in `unskew.metrics.sar_auc`; scores and labeling probabilities out of fold.
+    y, confidence, scenario
+        As in `unskew.posterior.fit_posterior`.
+    score : array of shape (n,)
+        Out of fold.
+    posterior : Posterior
+        Of the same rows: all estimates come from it.
+    labeling_prob, clip
+        What the weights of the labeled rows in training were made of.
     X : array or sparse matrix of shape (n, n_features), images, or None
         What `ranker` was fitted on. Features of images have no names, and are not compared.
     feature_names, feature_columns, feature_units
         See `unskew.diagnostics.over_representation`.
     ranker : fitted ranker, optional
-        Gives the training histories, and the scores that the thresholds of the curves stand at.
+        Gives the training histories, and the scores that the thresholds stand at.
+    prior_without_given : pair of float, optional
+        Where the share of positives was given: its interval without that.
     """
     y, labeling_prob = np.asarray(y), np.asarray(labeling_prob, dtype=np.float64)
     confidence = np.asarray(confidence, dtype=np.float64)
-    labeled = y == 1
-    judged = y, score, confidence, labeling_prob
-    with warnings.catch_warnings(action="ignore", category=NoEstimateWarning):  # a finding says so
-        estimate = sar_auc(*judged, scenario, clip=clip, prior=prior)
+    labeled, everything = y == 1, posterior.everything
+    with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # a finding says so
+        found = estimate_ranking(score, posterior)
     sure, prob = confidence[labeled], labeling_prob[labeled]
     weight = inverse_labeling_weight(sure, prob, clip)
-    findings = diagnose(sure, prob, clip, scenario=scenario, alpha=float(labeled.mean()), prior=prior)
-    everything = np.ones(len(y), dtype=bool) if scenario == "one-sample" else ~labeled
     # Scores of the fitted model itself, which are what a user will compare with a threshold.
     model_scores = None if ranker is None or X is None else ranker.decision_function(X)[everything]
-    curve = None
-    if estimate.prior < 1:
-        curve = _thin_curve(sar_curves(*judged, scenario, clip=clip, prior=prior), model_scores)
     score_training, labeling_training = _histories_for_report(ranker)
     shifts: Sequence[Shift] = ()
     if X is not None and len(getattr(X, "shape", ())) == 2 and X.shape[1] == len(feature_names):
@@ -82,52 +89,52 @@ def gather_evidence(
             table[labeled], weight, mean, std, feature_names, feature_columns=feature_columns, units=feature_units
         )
     return Evidence(
-        estimate=_estimate_of_ranking(estimate, weight, len(y), scenario, prior),
+        estimate=Estimate.of(found, prior_is_given=posterior.known_prior is not None),
         n_rows=len(y),
         n_labeled=int(labeled.sum()),
         n_ranked=int(everything.sum()),
         scenario=scenario,
         clip=float(clip),
-        curve=curve,
+        curve=_thin_curve(found.curves(), model_scores),
         weights=_evenly_spread(weight),
         confidence=_histogram(sure, 1.0),
         labeling_prob=_histogram(prob, 1.0 if scenario == "one-sample" else None),
         shifts=tuple(shifts),
-        findings=tuple(findings),
+        findings=(
+            *_findings_of_estimate(found, posterior.known_prior, prior_without_given),
+            *check_weights(sure, prob, clip, scenario),
+        ),
         score_training=score_training,
         labeling_training=labeling_training,
         own_share=None if model_scores is None else number(np.mean(model_scores >= ranker.threshold_)),
+        top=top_shares(found, int(everything.sum()), model_scores),
     )
 
 
-def _estimate_of_ranking(
-    found: SarAUC, weight: np.ndarray, n_rows: int, scenario: str, given: float | None
-) -> Estimate:
-    low, high = _prior_interval(weight, n_rows, scenario, found.level)
-    by_weights = float(weight.mean()) * (len(weight) / n_rows if scenario == "one-sample" else 1.0)
-    return Estimate(
-        auc=number(found.auc),
-        low=number(found.low),
-        high=number(found.high),
-        level=float(found.level),
-        prior=number(found.prior),
-        prior_low=min(low, found.prior) if given is None else None,
-        prior_high=max(high, found.prior) if given is None else None,
-        label_freq=number(found.label_freq),
-        effective_labeled=float(found.effective_labeled),
-        weighted_prior=None if given is None else number(by_weights),
+def _findings_of_estimate(
+    found: RankingEstimate, given: float | None, without: tuple[float, float] | None
+) -> list[Finding]:
+    findings = [check_reliability(found.reliability)]
+    if given is not None and without is not None:
+        findings.append(check_given_prior(given, *without))
+    return findings
+
+
+def top_shares(found: RankingEstimate, n_ranked: int, model_scores: np.ndarray | None = None) -> tuple[TopShare, ...]:
+    """What the usual shares of the rows at the top hold, each once; precision among a handful of rows is chance alone.
+
+    The thresholds are scores of the fitted model, where they are given.
+    """
+    least = min(1.0, LEAST_FLAGGED / n_ranked)
+    tops = {top.n: top for top in (found.at(max(share, least)) for share in SHARES)}
+    descending = None if model_scores is None else np.sort(model_scores)[::-1]
+    return tuple(
+        TopShare(
+            share=n / n_ranked,
+            **{**vars(top), "threshold": None if descending is None else number(descending[n - 1])},
+        )
+        for n, top in tops.items()
     )
-
-
-def _prior_interval(weight: np.ndarray, n_rows: int, scenario: str, level: float) -> tuple[float, float]:
-    """Interval of the share of positives, the mean weight (0 where unlabeled), on the scale of its logarithm."""
-    n_labeled = len(weight)
-    n, least = (n_rows, n_labeled / n_rows) if scenario == "one-sample" else (n_labeled, 0.0)
-    mean = float(weight.sum()) / n
-    error = float(np.sqrt(max(0.0, float(np.sum(weight**2)) / n - mean**2) / n))
-    half_width = student.ppf((1 + level) / 2, max(1.0, effective_sample_size(weight) - 1)) * error / mean
-    low, high = np.clip([mean * np.exp(-half_width), mean * np.exp(half_width)], least, 1)
-    return float(low), float(high)
 
 
 def _thin_curve(curves: SarCurves, model_scores: np.ndarray | None) -> ThresholdCurve:

@@ -1,12 +1,11 @@
 """Which of several compared methods to use, and why: decided here, once."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from unskew._support.text import auc_text, duration, interval
-from unskew.metrics.diagnostics import NO_NEGATIVES
-from unskew.metrics.sar import PairedDifference, SarAUC
+from unskew.metrics.estimates import RankingEstimate
+from unskew.metrics.sar import PairedDifference
 
 PREFERRED = "conf-auc"
 """Recommended where these data cannot distinguish it from the best."""
@@ -19,9 +18,7 @@ class Compared:
     Attributes
     ----------
     auc, low, high : float
-        Estimated without negatives, with its interval; `auc` is None where it cannot be estimated.
-    prior : float
-        Estimated share of positives.
+        Estimated without negatives, with its interval.
     seconds : float
         What the cross-validation took.
     true_auc : float or None
@@ -33,55 +30,53 @@ class Compared:
 
     name: str
     table_name: str
-    auc: float | None
+    auc: float
     low: float
     high: float
-    prior: float
     seconds: float
     true_auc: float | None = None
     difference_low: float | None = None
     difference_high: float | None = None
 
 
-def choose(estimates: Mapping[str, SarAUC], difference: Callable[[str, str], PairedDifference]) -> str:
+def choose(estimates: Mapping[str, RankingEstimate], difference: Callable[[str, str], PairedDifference]) -> str:
     """The method with the highest estimate; but the paper's, if the data cannot distinguish it from that one.
 
     Estimates from few labels are close together, and the highest of many is often so by chance. The method whose
     ranking is right under the weakest assumption is then the safer choice. `difference` gives the paired difference of
     the AUCs of two methods, by their names; it is called at most once.
     """
-    best = max(estimates, key=lambda name: estimates[name].unclipped)
-    if best == PREFERRED or PREFERRED not in estimates or not math.isfinite(estimates[best].unclipped):
+    best = max(estimates, key=lambda name: estimates[name].auc)
+    if best == PREFERRED or PREFERRED not in estimates:
         return best
     if estimates[best].low <= 0.5 <= estimates[best].high:  # cannot even be distinguished from chance
         return PREFERRED
     return PREFERRED if difference(PREFERRED, best).high >= 0 else best
 
 
-def explain(compared: Sequence[Compared], recommended: str) -> str:
-    """Why the recommended method was chosen, in a sentence or two.
+def explain(compared: Sequence[Compared], recommended: str, *, with_points: bool = True) -> str:
+    """Why the recommended method was chosen, in a sentence or two; without points, AUCs are told by their intervals.
 
     Examples
     --------
-    >>> explain([Compared("a", "A", 0.9, 0.85, 0.93, 0.2, 5.0)], "a")
+    >>> explain([Compared("a", "A", 0.9, 0.85, 0.93, 5.0)], "a")
     'a has the highest AUC estimated without negatives, 0.900; nothing else was compared.'
     """
+
+    def told(each: Compared) -> str:
+        return auc_text(each.auc) if with_points else interval(each.low, each.high)
+
     chosen = next(each for each in compared if each.name == recommended)
-    best = max(compared, key=lambda each: (-math.inf if each.auc is None else each.auc, each is chosen))
-    if best.auc is None:
-        return (
-            f"No method's AUC can be estimated: {NO_NEGATIVES}. These data cannot show which method is best, so the "
-            "first one is named."
-        )
-    reason = f"{best.name} has the highest AUC estimated without negatives, {auc_text(best.auc)}"
+    best = max(compared, key=lambda each: (each.auc, each is chosen))
+    reason = f"{best.name} has the highest AUC estimated without negatives, {told(best)}"
     safer = f"{chosen.name} makes the weakest assumption about how labels were given, so it is the safer choice."
-    doubt = _doubt_about_estimate(best.auc, best)
-    if doubt:
+    if best.low <= 0.5 <= best.high:
+        doubt = f"its interval, {interval(best.low, best.high)}, contains 0.5, which is chance"
         what = "how good it is" if len(compared) == 1 else "which method is best"
         reason = f"{reason}, but {doubt}: there are too few labels to say {what}."
         return reason if chosen is best else f"{reason} {safer}"
     if chosen is not best:
-        return f"{reason}, but these data cannot distinguish {chosen.name} ({auc_text(chosen.auc)}) from it. {safer}"
+        return f"{reason}, but these data cannot distinguish {chosen.name} ({told(chosen)}) from it. {safer}"
     others = [each for each in compared if each is not best]
     if not others:
         return f"{reason}; nothing else was compared."
@@ -90,13 +85,6 @@ def explain(compared: Sequence[Compared], recommended: str) -> str:
         more = "the other method is" if len(others) == 1 else f"each of the {len(others)} others is"
         return f"{reason}, and {more} worse by more than chance explains."
     return f"{reason}. {_rival_sentence(best, rivals)}"
-
-
-def _doubt_about_estimate(auc: float, each: Compared) -> str:
-    """Why an estimate is too rough to call its method better than others, as a clause; empty where it is not."""
-    if each.low <= 0.5 <= each.high:
-        return f"its interval, {interval(each.low, each.high)}, contains 0.5, which is chance"
-    return "the estimate lies at the very end of the scale, where chance put it" if auc in (0.0, 1.0) else ""
 
 
 def _rival_sentence(best: Compared, rivals: Sequence[Compared]) -> str:

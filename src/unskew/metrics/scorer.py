@@ -1,6 +1,6 @@
 """The AUC estimated without negatives as a scorer for scikit-learn's searches and cross-validation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import joblib
@@ -8,25 +8,32 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from unskew.data.validation import SCENARIOS, check_choice, check_labels, plain_array, require_two_of_each
-from unskew.learning.density_ratio import ratio_from_odds
+from unskew.data.validation import (
+    SCENARIOS,
+    check_choice,
+    check_confidence,
+    check_labels,
+    plain_array,
+    require_two_of_each,
+)
 from unskew.metrics._sample import check_clip
-from unskew.metrics._tables import output_of, table_of_numbers
-from unskew.metrics.crossval import out_of_fold_labeling
+from unskew.metrics._tables import complete_features, is_table, output_of
+from unskew.metrics.estimates import plug_in_auc
+from unskew.metrics.reliability import WARN_BELOW, check_reliability, warn_of
 from unskew.metrics.sar import sar_auc
 from unskew.objectives.weights import CLIP
+from unskew.posterior import fit_posterior
 
-MOST_FOLDS = 5
 NO_RATIO = "labeling must be None in the two-sample scenario, which needs density ratios, but it gives probabilities."
 MOST_KEPT = 20
-"""Results of forests that are kept: more than the usual number of folds."""
+"""Sets of rows whose probabilities are kept: more than the usual number of folds."""
 
 
 @dataclass(frozen=True)
 class SarScorer:
     """Callable ``scorer(estimator, X, y, confidence=...)`` that returns the estimated AUC of `estimator` on PU data.
 
-    The estimate is not clipped to [0, 1], so that candidates beyond can still be compared.
+    Warns once where the confidence can hardly be predicted from the rows (`LowReliabilityWarning`).
 
     It requests `confidence`, so that ``GridSearchCV(...).fit(X, y, confidence=r)`` routes it here once metadata routing
     is on. Make one with `make_sar_scorer`.
@@ -35,6 +42,7 @@ class SarScorer:
     scenario: str | None
     labeling: Any
     clip: float
+    _told: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def __call__(self, estimator: Any, X: Any, y: Any, confidence: Any = None) -> float:
         """Estimate the AUC of the estimator's scores on these rows."""
@@ -48,9 +56,17 @@ class SarScorer:
         require_two_of_each(labeled, "an AUC without negatives")
         final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
-        prob = self._labeling_prob(X, transformed, labeled, scenario)
         score = output_of(estimator, "decision_function", X)
-        return sar_auc(y, score, confidence, prob, scenario, clip=self.clip).unclipped
+        if self.labeling is not None:
+            if scenario == "two-sample":
+                raise ValueError(NO_RATIO)
+            prob = output_of(self.labeling, "labeling_prob", X)
+            return sar_auc(y, score, confidence, prob, scenario, clip=self.clip).unclipped
+        # What a candidate makes of the table would give each candidate a posterior of its own.
+        known = _posterior_of(X if is_table(X) else transformed, labeled, confidence, scenario)
+        self._warn_once(known.reliability)
+        everything = slice(None) if scenario == "one-sample" else ~labeled
+        return plug_in_auc(score[everything].astype(np.float64), known.prob)
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Metadata that the scorer requests: `confidence`."""
@@ -69,16 +85,11 @@ class SarScorer:
             )
         return self.scenario
 
-    def _labeling_prob(self, X: Any, transformed: Any, labeled: np.ndarray, scenario: str) -> np.ndarray:
-        """Labeling probability of each row, or density ratio: the same whatever estimator is scored."""
-        if self.labeling is not None:
-            if scenario == "two-sample":
-                raise ValueError(NO_RATIO)
-            return output_of(self.labeling, "labeling_prob", X)
-        # What a candidate makes of the table would give each candidate a forest, and so weights, of its own.
-        features = table_of_numbers(X)
-        prob = _forest_prob(transformed if features is None else features, labeled.astype(int))
-        return prob if scenario == "one-sample" else ratio_from_odds(prob, float(labeled.mean()))
+    def _warn_once(self, reliability: float) -> None:
+        """A search calls a scorer for every fold and candidate; the first low reliability is enough."""
+        if reliability < WARN_BELOW and "reliability" not in self._told:
+            self._told.add("reliability")
+            warn_of(check_reliability(reliability), stacklevel=4)
 
 
 def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
@@ -92,31 +103,43 @@ def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
             return estimator, X
 
 
-_forest_probs: dict[str, np.ndarray] = {}
+@dataclass(frozen=True)
+class _Judgement:
+    """What is kept of a posterior: the probabilities of the rows that stand for all, and its reliability."""
+
+    prob: np.ndarray
+    reliability: float
 
 
-def _forest_prob(features: Any, labeled: np.ndarray) -> np.ndarray:
-    """Labeling probability of rows by forests that did not see them.
+_judgements: dict[str, _Judgement] = {}
+
+
+def _posterior_of(X: Any, labeled: np.ndarray, confidence: Any, scenario: str) -> _Judgement:
+    """How likely each row is positive, whatever estimator is scored.
 
     A search scores the same rows once for each candidate, so the last results are kept.
     """
-    features = plain_array(features)
-    key = joblib.hash((features, labeled))
-    prob = _forest_probs.get(key)
-    if prob is None:
-        n_folds = max(2, min(MOST_FOLDS, int(labeled.sum()) // 2))
-        prob = out_of_fold_labeling(features, labeled, n_folds=n_folds, random_state=0)
-        if len(_forest_probs) >= MOST_KEPT:
-            _forest_probs.pop(next(iter(_forest_probs)), None)
-        _forest_probs[key] = prob
-    return prob
+    sure, X = check_confidence(confidence, labeled), plain_array(X)
+    key = joblib.hash((X, labeled, sure, scenario))
+    known = _judgements.get(key)
+    if known is None:
+        full = np.full(len(labeled), np.nan)
+        full[labeled] = sure
+        posterior = fit_posterior(complete_features(X), labeled, full, scenario=scenario, random_state=0)
+        known = _Judgement(posterior.prob[posterior.everything], posterior.reliability)
+        if len(_judgements) >= MOST_KEPT:
+            _judgements.pop(next(iter(_judgements)), None)
+        _judgements[key] = known
+    return known
 
 
 def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: float = CLIP) -> SarScorer:
     """Scorer for GridSearchCV and cross_val_score that needs no negatives.
 
-    It takes everything that has a `decision_function` or `predict_proba`: other classifiers are scored by the same
-    weights as rankers. One search cannot hold both, because scikit-learn passes `confidence` on to the `fit` of every
+    The score is the AUC of Eq. (P8): each row counts as a positive as far as a posterior, learned from the confidence,
+    says that it is one (`unskew.posterior`). The posterior is the same for every candidate, and fitted once per set of
+    rows. The scorer takes everything that has a `decision_function` or `predict_proba`; other classifiers are judged
+    like rankers. One search cannot hold both, because scikit-learn passes `confidence` on to the `fit` of every
     candidate, and refuses those that do not take it; ``cross_val_score`` of each with the same folds compares them.
 
     Parameters
@@ -124,12 +147,12 @@ def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: 
     scenario : {"one-sample", "two-sample"}, optional
         As in `sar_auc`; that of the scored ranker by default.
     labeling : fitted classifier of labeled against unlabeled, or fitted ranker, optional
-        Gives the labeling probability of the scored rows. If None, a random forest estimates it from these rows, each
-        by trees that did not see it; words are numbered, dates counted. Either way it is the same for every candidate:
-        with labeling models of their own, candidates would be ordered by the errors of these (decision 7). Only where
-        X is not a table (texts, for instance) does the forest get what the candidate's own transformers make of it.
+        Gives the labeling probability of the scored rows, where it is known or learned elsewhere: the score is then
+        the unclipped estimate of `sar_auc`. If None, a posterior is learned from the scored rows; words become columns
+        of zeros and ones, dates are counted. Only where X is not a table (texts, for instance) does it learn from what
+        the candidate's own transformers make of it.
     clip : float in [0, 1)
-        As in `sar_auc`.
+        As in `sar_auc`, for `labeling`.
 
     Examples
     --------

@@ -4,6 +4,7 @@ Two stories: the toy law, where everything is known, and scikit-learn's digits u
 the proposed method with itself without confidence, and with a plain classifier of labeled against unlabeled.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +18,18 @@ from unskew._support.files import make_folder, write_atomically
 from unskew._support.text import Table, percent
 from unskew.data.records import Labeled, Split
 from unskew.datasets import load, toy
+from unskew.errors import LowReliabilityWarning
 from unskew.learning.trainer import Trainer
-from unskew.metrics import SarAUC, SarCurves, auc, out_of_fold, sar_auc, sar_curves
+from unskew.metrics import RankingEstimate, auc, estimate_ranking
+from unskew.metrics.crossval import out_of_fold_score
+from unskew.metrics.reliability import check_reliability, shows_points, warn_of
+from unskew.posterior import fit_posterior
 from unskew.practice.report.demo_page import demo_page, overview
 from unskew.rankers import make
 from unskew.scenario import Sizes, draw_split
 
 METHODS = ("conf-auc", "no-conf", "ntc")
-HEADER = ("method", "true AUC", "estimated", "95 % interval", "prior (true)", "labeled of positives (true)")
+HEADER = ("what", "true", "estimated", "95 % interval")
 
 
 @dataclass(frozen=True)
@@ -41,36 +46,44 @@ class Story:
 
 @dataclass(frozen=True)
 class StoryResult:
-    """What training on a story gave, by method; the curves are those of the first."""
+    """What training on a story gave, by method."""
 
     story: Story
     rankers: dict[str, Any]
     true: dict[str, float]
-    estimated: dict[str, SarAUC]
-    curves: SarCurves
+    estimated: dict[str, RankingEstimate]
 
     @property
     def proposed(self) -> Any:
         """The fitted ranker of the proposed method."""
         return self.rankers[METHODS[0]]
 
+    @property
+    def reliability(self) -> float:
+        """That of the one posterior which judges all methods."""
+        return self.estimated[METHODS[0]].reliability
+
+    @property
+    def shows_points(self) -> bool:
+        """Whether single values are shown, or only their intervals."""
+        return shows_points(self.reliability)
+
     def table(self) -> Table:
         """The result as text: truth beside estimate."""
         rows = []
         for name, ranker in self.rankers.items():
-            estimate = self.estimated[name]
-            covered = "" if estimate.low <= self.true[name] <= estimate.high else " (missed)"
-            rows.append(
-                (
-                    f"{name} ({ranker.table_name})",
-                    f"{self.true[name]:.3f}",
-                    f"{estimate.auc:.3f}",
-                    f"{estimate.low:.3f} to {estimate.high:.3f}{covered}",
-                    f"{estimate.prior:.3f} ({self.story.prior:.2f})",
-                    f"{estimate.label_freq:.3f} ({self.story.label_freq:.2f})",
-                )
-            )
-        return Table(HEADER, rows)
+            estimate, true = self.estimated[name], self.true[name]
+            shown = self._shown(f"AUC of {name} ({ranker.table_name})", true, estimate.auc, estimate.low, estimate.high)
+            rows.append(shown)
+        estimate = self.estimated[METHODS[0]]
+        share = estimate.prior, estimate.prior_low, estimate.prior_high
+        rows.append(self._shown("share of positives", self.story.prior, *share))
+        return Table(HEADER, [*rows, ("reliability", "", f"{self.reliability:.2f} of 1", "")])
+
+    def _shown(self, name: str, true: float, value: float, low: float, high: float) -> tuple[str, ...]:
+        missed = "" if low <= true <= high else " (missed)"
+        point = f"{value:.3f}" if self.shows_points else "see interval"
+        return name, f"{true:.3f}", point, f"{low:.3f} to {high:.3f}{missed}"
 
 
 def run_demo(out: Path, *, seed: int, show: Callable[[Table, str], None]) -> Path:
@@ -96,18 +109,19 @@ def run_story(story: Story, seed: int) -> StoryResult:
     X, y, confidence = (
         np.concatenate([getattr(train, field), getattr(held_out, field)]) for field in ("X", "y", "confidence")
     )
-    rankers, true, estimated, curves = {}, {}, {}, {}
+    posterior = fit_posterior(X, y, confidence, random_state=seed)
+    warn_of(check_reliability(posterior.reliability))
+    rankers, true, estimated = {}, {}, {}
     validation = held_out.X, held_out.y, held_out.confidence
     for name in METHODS:
         ranker = make(name, random_state=seed, verbose=True, **story.parameters)
         rankers[name] = ranker.fit(train.X, train.y, train.confidence, validation=validation)
         true[name] = auc(story.split.test_y, ranker.decision_function(story.split.test_X))
         quiet = clone(ranker).set_params(verbose=False)
-        honest = out_of_fold(quiet, X, y, confidence, random_state=seed, verbose=True)
-        evidence = y, honest.score, confidence, honest.labeling_prob
-        estimated[name] = sar_auc(*evidence, clip=ranker.clip)
-        curves[name] = sar_curves(*evidence, clip=ranker.clip)
-    return StoryResult(story, rankers, true, estimated, curves[METHODS[0]])
+        score = out_of_fold_score(quiet, X, y, confidence, random_state=seed, verbose=True)
+        with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # said once, above
+            estimated[name] = estimate_ranking(score, posterior)
+    return StoryResult(story, rankers, true, estimated)
 
 
 def toy_story(seed: int) -> Story:
@@ -144,8 +158,6 @@ def digits_story(seed: int) -> Story:
         "nine in ten of the labeled are a 1, 3 or 5, so that 7 and 9 are hardly ever labeled. The confidence comes "
         "from a classifier trained on a disjoint part. The data set is small: sizes are about an eighth of the "
         f"paper's, and {percent(label_freq)} of the positives are labeled instead of 10 %.",
-        "With so few labels the labeling probability is estimated roughly, which makes the estimated prior too high "
-        "more often than too low. The table shows it as it is.",
     )
     parameters = {"learning_rate": 3e-4, "max_epochs": 300, "batch_size": 256}
     return Story("Digits", paragraphs, split, prior, label_freq, parameters)

@@ -1,16 +1,19 @@
 """How good is a model on other rows: by the truth where it is known, and without negatives where it is not."""
 
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unskew.errors import NoEstimateWarning, TooFewLabeled
-from unskew.metrics import SarAUC, auc, out_of_fold_labeling, sar_auc
-from unskew.metrics.diagnostics import NO_NEGATIVES
-from unskew.metrics.evidence import plain
-from unskew.practice.fit import LEAST_LABELED, folds_for, warn_once
+from unskew.errors import LowReliabilityWarning, TooFewLabeled
+from unskew.metrics import auc, estimate_ranking
+from unskew.metrics.evidence import Estimate, TopShare, plain
+from unskew.metrics.gather import top_shares
+from unskew.metrics.reliability import check_reliability
+from unskew.posterior import Posterior, fit_posterior
+from unskew.practice.fit import LEAST_LABELED
 from unskew.practice.labeled_table import read_by_schema
 from unskew.practice.model import TableModel
 from unskew.tables import read_confidence, read_labels, read_truth, require_both_kinds
@@ -18,21 +21,24 @@ from unskew.tables import read_confidence, read_labels, read_truth, require_both
 
 @dataclass(frozen=True)
 class Evaluation:
-    """AUC of a model on a file.
+    """How good a model is on a file.
 
     Attributes
     ----------
-    estimate : SarAUC or None
+    estimate : Estimate or None
         Estimated without negatives; None without confidence.
+    top : tuple of TopShare
+        What the top of the ranking holds; empty without confidence.
     covered : bool or None
         Whether the interval of the estimate has the true AUC in it.
     messages : tuple of str
-        What a user should know of the file.
+        What a user should know of the file and of the estimate.
     """
 
     n_rows: int
     n_labeled: int
-    estimate: SarAUC | None
+    estimate: Estimate | None
+    top: tuple[TopShare, ...]
     true_auc: float | None
     covered: bool | None
     messages: tuple[str, ...]
@@ -54,8 +60,7 @@ def evaluate_file(
 ) -> Evaluation:
     """Score a labeled file and judge the ranking.
 
-    The labeling probability is estimated on the file itself, out of folds: labels may be given differently there, and
-    that of the model fits its training rows closer than new ones (decision 7). With too few labels it is the model's.
+    The posterior is learned from the file itself: labels may be given differently there (decision 24).
     """
     if confidence is None and truth is None:
         raise ValueError(
@@ -66,29 +71,32 @@ def evaluate_file(
     frame, X, notes, on_values = read_by_schema(model.schema, path, roles, model.source.aside)
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     if confidence is not None:
-        require_both_kinds(y, label, least_unlabeled=2, path=path)
+        require_both_kinds(y, label, least_unlabeled=LEAST_LABELED, path=path)
     values = None if confidence is None else read_confidence(frame, confidence, y, path=path)
     known = None if truth is None else read_truth(frame, truth, path=path)
     score = model.ranker.decision_function(X)
     true = None if known is None else float(auc(known, score))
     estimate = covered = None
+    top: tuple[TopShare, ...] = ()
+    messages = [*notes, *on_values]
     if values is not None:
-        prob = _labeling_prob(model, X, y, path)
-        with warn_once({NoEstimateWarning: f"the AUC cannot be estimated: {NO_NEGATIVES}."}):
-            estimate = sar_auc(y, score, values, prob, model.ranker.scenario, clip=model.ranker.clip)
-        if true is not None and not np.isnan(estimate.auc):
-            covered = estimate.low <= true <= estimate.high
-    return Evaluation(len(y), int(y.sum()), estimate, true, covered, (*notes, *on_values))
+        posterior = _posterior_of_file(X, y, values, model.ranker.scenario, path)
+        with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # a message says so
+            found = estimate_ranking(score, posterior)
+        everything = posterior.everything
+        estimate, top = Estimate.of(found), top_shares(found, int(everything.sum()), score[everything])
+        finding = check_reliability(found.reliability)
+        if finding.level != "good":
+            messages.append(f"{finding.text} {finding.advice}")
+        if true is not None:
+            covered = found.low <= true <= found.high
+    return Evaluation(len(y), int(y.sum()), estimate, top, true, covered, tuple(messages))
 
 
-def _labeling_prob(model: TableModel, X: np.ndarray, y: np.ndarray, path: Path) -> np.ndarray:
-    n_folds = folds_for(y)
-    if n_folds > 1 and model.ranker.scenario == "one-sample":
-        return out_of_fold_labeling(X, y, n_folds=n_folds, random_state=0)
-    if not hasattr(model.ranker, "labeling_"):
+def _posterior_of_file(X: np.ndarray, y: np.ndarray, confidence: np.ndarray, scenario: str, path: Path) -> Posterior:
+    if y.sum() < LEAST_LABELED:
         raise TooFewLabeled(
-            f"{path}: to estimate how likely rows are labeled, at least {LEAST_LABELED} must be labeled, but "
-            f"{int(y.sum())} of {len(y)} are, and the model, fitted with a known prior, has no estimate of its own. "
-            "Label more, or pass --truth alone."
+            f"{path}: to estimate without negatives, at least {LEAST_LABELED} rows must be labeled, but "
+            f"{int(y.sum())} of {len(y)} are. Label more, or pass --truth alone."
         )
-    return np.asarray(model.ranker.labeling_prob(X))
+    return fit_posterior(X, y, confidence, scenario=scenario, random_state=0)

@@ -13,10 +13,11 @@ from sklearn.base import clone
 from unskew.data.holdout import LEAST_LABELED as LEAST_TO_HOLD_OUT
 from unskew.data.validation import require_room_for_labeled
 from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning
-from unskew.metrics import out_of_fold
+from unskew.metrics.crossval import out_of_fold_score, prior_without_given
 from unskew.metrics.diagnostics import Unit
 from unskew.metrics.evidence import Evidence
 from unskew.metrics.gather import gather_evidence
+from unskew.posterior import fit_posterior
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.model import Source, TableModel
 from unskew.rankers import Ranker, make, method_card
@@ -162,12 +163,17 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence
         return None
     with warn_once(ABOUT_PARTS):
         quiet, data = clone(ranker).set_params(verbose=False), (table.X, table.y, table.confidence)
-        honest = out_of_fold(quiet, *data, n_folds=n_folds, random_state=seed, verbose=True)
+        score = out_of_fold_score(quiet, *data, n_folds=n_folds, random_state=seed, verbose=True)
+    posterior = fit_posterior(*data, scenario=ranker.scenario, prior=ranker.prior, random_state=seed)
+    free = None if ranker.prior is None else prior_without_given(*data, scenario=ranker.scenario, random_state=seed)
+    # A method that trains without a labeling probability has no weights: those of the posterior are shown.
+    own = hasattr(ranker, "labeling_")
     return gather_evidence(
         y=table.y,
-        score=honest.score,
+        score=score,
         confidence=table.confidence,
-        labeling_prob=honest.labeling_prob,
+        posterior=posterior,
+        labeling_prob=ranker.labeling_prob(table.X) if own else posterior.prob * posterior.propensity,
         clip=ranker.clip,
         scenario=ranker.scenario,
         X=table.X,
@@ -175,7 +181,7 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence
         feature_columns=table.schema.feature_columns,
         feature_units=feature_units(table.schema),
         ranker=ranker,
-        prior=ranker.prior,
+        prior_without_given=free,
     )
 
 

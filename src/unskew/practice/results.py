@@ -79,7 +79,7 @@ def comparison_html(result: Comparison, about: Mapping[str, Any]) -> str:
         *((f"version of {name}", each) for name, each in about["versions"].items()),
         ("made", source["made"]),
     ]
-    return comparison_page(source["file"], facts, result.compared, result.recommended, result.reason, result.right)
+    return comparison_page(source["file"], facts, result)
 
 
 def _source_facts(source: Mapping[str, Any]) -> list[tuple[str, str]]:

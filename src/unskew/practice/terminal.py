@@ -1,21 +1,21 @@
 """Results, methods and data sets as tables and text for the terminal."""
 
-import math
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from unskew._support.text import Table
+from unskew._support.text import Table, commas, percent, ranged, times
 
 if TYPE_CHECKING:  # listing data sets must not wait for the library that trains
     from unskew.datasets import Description
+    from unskew.metrics.evidence import Estimate, TopShare
     from unskew.practice.compare import Comparison
     from unskew.practice.evaluate import Evaluation
     from unskew.practice.labeled_table import LabeledTable
     from unskew.practice.model import TableModel
     from unskew.rankers import MethodCard
 
-NO_ESTIMATE = "cannot be estimated"
+NO_ESTIMATE, NO_POINT = "cannot be estimated", "see interval"
 MOST_COLUMNS = 40
 """Columns shown before training; a table may have thousands."""
 
@@ -40,45 +40,78 @@ def estimates_table(model: "TableModel") -> Table:
 
 def evaluation_table(result: "Evaluation") -> Table:
     """AUC of a model on a file."""
-    rows = [] if result.estimate is None else list(_estimate_table(result.estimate).rows)
+    known = []
     if result.true_auc is not None:
-        rows.append(("true AUC", f"{result.true_auc:.3f}"))
+        known.append(("true AUC", f"{result.true_auc:.3f}"))
     if result.covered is not None:
-        rows.append(("true AUC in the interval", "yes" if result.covered else "no"))
-    return Table(("what", "value"), rows)
+        known.append(("true AUC in the interval", "yes" if result.covered else "no"))
+    if result.estimate is None:
+        return Table(("what", "value"), known)
+    found = _estimate_table(result.estimate)
+    return Table(found.header, [*found.rows, *((*each, "") for each in known)])
+
+
+def top_table(top: Sequence["TopShare"], *, with_points: bool) -> Table:
+    """What the top of a ranking holds, with intervals."""
+
+    def cell(row: "TopShare", name: str, words: Callable[[float], str]) -> str:
+        value, low, high = (getattr(row, f"{name}{end}") for end in ("", "_low", "_high"))
+        return ranged(value, low, high, words, with_point=with_points)
+
+    rows = [
+        (
+            f"top {percent(row.share)}",
+            f"{row.n:,}",
+            cell(row, "precision", percent),
+            cell(row, "recall", percent),
+            cell(row, "lift", times),
+            cell(row, "expected_positives", commas),
+        )
+        for row in top
+    ]
+    return Table(("share", "rows", "precision", "recall", "lift", "positives"), rows)
 
 
 def comparison_table(result: "Comparison") -> Table:
     """Methods, the best first."""
-    header = ["method", "AUC", "95 % interval", "difference from recommended", "prior", "seconds"]
+    header = ["method", "AUC", "95 % interval", "difference from recommended", "seconds"]
     has_truth = result.compared[0].true_auc is not None
     rows = []
     for each in result.compared:
         name, difference = f"{each.name} (recommended)" if each.name == result.recommended else each.name, ""
-        shown = [NO_ESTIMATE] * 4
-        if each.auc is not None:
-            if each.difference_low is not None:
-                difference = f"{each.difference_low:+.3f} to {each.difference_high:+.3f}"
-            shown = [f"{each.auc:.3f}", f"{each.low:.3f} to {each.high:.3f}", difference, f"{each.prior:.3f}"]
-        rows.append([name, *shown, f"{each.seconds:.1f}", *([f"{each.true_auc:.3f}"] if has_truth else [])])
+        if each.difference_low is not None:
+            difference = f"{each.difference_low:+.3f} to {each.difference_high:+.3f}"
+        point = f"{each.auc:.3f}" if result.shows_points else NO_POINT
+        shown = [point, f"{each.low:.3f} to {each.high:.3f}", difference, f"{each.seconds:.1f}"]
+        rows.append([name, *shown, *([f"{each.true_auc:.3f}"] if has_truth else [])])
     return Table([*header, *(["true AUC"] if has_truth else [])], rows)
 
 
-def _estimate_table(estimate: Any) -> Table:
-    """Estimates one under another; where the AUC cannot be estimated, nothing that it rests on can be."""
-    level, worth = f"{100 * estimate.level:g} % interval", f"{estimate.effective_labeled:.0f} equal ones"
-    shown = [NO_ESTIMATE] * 4
-    if _is_known(estimate.auc):
-        label_freq = f"{estimate.label_freq:.3f}" if _is_known(estimate.label_freq) else NO_ESTIMATE
-        ends = f"{estimate.low:.3f} to {estimate.high:.3f}"
-        auc = f"{estimate.auc:.3f}" + (", the end of the scale: rely on the interval" if estimate.auc >= 1 else "")
-        shown = [auc, ends, f"{estimate.prior:.3f}", label_freq]
-    names = ("AUC", level, "share of positives", "share of these that is labeled")
-    return Table(("what", "estimate"), [*zip(names, shown, strict=True), ("labels are worth", worth)])
+def about_compared_table(result: "Comparison") -> str:
+    """What is estimated of a table, whatever method ranks it."""
+    share = ranged(result.prior, result.prior_low, result.prior_high, percent, with_point=result.shows_points)
+    return f"Share of positives: {share}. Reliability of the estimates: {result.reliability:.2f} of 1."
 
 
-def _is_known(value: float | None) -> bool:
-    return value is not None and not math.isnan(value)
+def _estimate_table(estimate: "Estimate") -> Table:
+    """Estimates one under another, with their intervals."""
+    values = {
+        "AUC": (estimate.auc, estimate.low, estimate.high),
+        "share of positives": (estimate.prior, estimate.prior_low, estimate.prior_high),
+        "share of these that is labeled": (estimate.label_freq, *estimate.label_freq_ends),
+    }
+    rows = [(name, *_point_and_ends(*each, with_point=estimate.shows_points)) for name, each in values.items()]
+    if estimate.reliability is not None:
+        rows.append(("reliability", f"{estimate.reliability:.2f} of 1", ""))
+    return Table(("what", "estimate", f"{100 * estimate.level:g} % interval"), rows)
+
+
+def _point_and_ends(value: float | None, low: float | None, high: float | None, *, with_point: bool) -> tuple[str, str]:
+    if value is None:
+        return NO_ESTIMATE, ""
+    if low is None or high is None:
+        return f"{value:.3f}", ""
+    return f"{value:.3f}" if with_point else NO_POINT, f"{low:.3f} to {high:.3f}"
 
 
 def cards_table(cards: Sequence["MethodCard"]) -> Table:

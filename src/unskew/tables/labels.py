@@ -36,7 +36,11 @@ def require_both_kinds(
         )
     if n_unlabeled < least_unlabeled:
         least = "rows" if least_unlabeled == 1 else f"at least {least_unlabeled} rows"
-        found = f"all {len(labels):,} are labeled" if n_unlabeled == 0 else f"of {total} only one is"
+        found = (
+            f"all {len(labels):,} are labeled"
+            if n_unlabeled == 0
+            else f"of {total} only {n_unlabeled} {'is' if n_unlabeled == 1 else 'are'}"
+        )
         raise TableError(
             f"{name} must leave {least} unlabeled, but {found}. Add rows whose class is unknown: ranking needs "
             "something to rank the labeled ones against."

@@ -3,36 +3,36 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from unskew.metrics.recommend import Compared
+from unskew._support.text import percent, ranged
+from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
 from unskew.practice.report.page import render, scale_marks
 
+if TYPE_CHECKING:
+    from unskew.practice.compare import Comparison
 
-def comparison_page(
-    file: str,
-    data_facts: Sequence[tuple[str, str]],
-    compared: Sequence[Compared],
-    recommended: str,
-    reason: str,
-    right: str | None = None,
-) -> str:
-    """One self-contained HTML page about a file; `right` says how good the recommendation was, if that is known."""
-    ordered = sorted(compared, key=lambda each: math.inf if each.auc is None else -each.auc)
-    shown = [value for each in ordered if each.auc is not None for value in (each.low, each.auc, each.true_auc)]
-    start = min(0.9, math.floor(10 * min((each for each in shown if each is not None), default=0.0)) / 10)
+
+def comparison_page(file: str, data_facts: Sequence[tuple[str, str]], result: "Comparison") -> str:
+    """One self-contained HTML page about a file."""
+    shown = [value for each in result.compared for value in (each.low, each.auc, each.true_auc) if value is not None]
+    start = min(0.9, math.floor(10 * min(shown)) / 10)
+    with_point = result.shows_points
     drawn = [
-        (each, None if each.auc is None else scale_marks(start, each.low, each.high, each.auc, each.true_auc))
-        for each in ordered
+        (each, scale_marks(start, each.low, each.high, each.auc if with_point else None, each.true_auc))
+        for each in result.compared
     ]
-    answer: dict[str, Any] = {"recommended": recommended, "reason": reason, "right": right}
+    content: dict[str, Any] = asdict(result)
     return render(
         "comparison.html",
-        **answer,
+        **content,
         file=file,
         data_facts=data_facts,
         drawn=drawn,
         start=start,
-        with_truth=any(each.true_auc is not None for each in ordered),
-        content={**answer, "compared": [asdict(each) for each in ordered]},
+        points=with_point,
+        share=ranged(result.prior, result.prior_low, result.prior_high, percent, with_point=with_point),
+        not_seen=NOT_SEEN_FROM_INSIDE,
+        with_truth=any(each.true_auc is not None for each in result.compared),
+        content=content,
     )

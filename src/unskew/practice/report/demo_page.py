@@ -13,7 +13,7 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 from unskew._support.pictures import BLUE, DARK, GREY, ORANGE, as_png, as_svg, new_figure
 from unskew._version import __version__
 from unskew.data.records import Epoch
-from unskew.metrics import SarAUC
+from unskew.metrics.reliability import check_reliability
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.practice.report.page import render
 
@@ -36,7 +36,7 @@ _TICKS: tuple[tuple[tuple[float, ...], int], ...] = (
 
 def demo_page(results: Sequence["StoryResult"], seed: int) -> str:
     """One self-contained HTML page."""
-    stories = [(each, list(_pictures(each))) for each in results]
+    stories = [(each, check_reliability(each.reliability), list(_pictures(each))) for each in results]
     return render("demo.html", stories=stories, version=__version__, seed=seed)
 
 
@@ -44,7 +44,7 @@ def overview(result: "StoryResult") -> bytes:
     """The story in three panels, as PNG: labels as they came, as they count, and how well that ranks."""
     with new_figure(3) as (figure, axes):
         _draw_bias(axes[:2], result)
-        _draw_aucs(axes[2], result.true, result.estimated)
+        _draw_aucs(axes[2], result)
         axes[2].set_title("and how well each method ranks")
     return as_png(figure)
 
@@ -56,12 +56,15 @@ def _pictures(result: "StoryResult") -> Iterator[tuple[Markup, str]]:
             _draw_bias(axes, result)
         yield _figure_as_svg(figure), "Each blue disc is a labeled instance; its area is what it counts."
     with new_figure(3) as (figure, axes):
-        _draw_aucs(axes[0], result.true, result.estimated)
+        _draw_aucs(axes[0], result)
         _draw_curves(axes[1], axes[2], result)
+    curves = "curves of conf-auc, estimated in the same way, beside the true ones on test data."
+    if not result.shows_points:
+        curves = "true curves of conf-auc on test data; estimated ones would mean nothing here."
     yield (
         _figure_as_svg(figure),
         "Left: AUC of each method, cross-validated on the biased labels alone, beside the true AUC on test data. "
-        "Middle and right: curves of conf-auc, estimated in the same way, beside the true ones on test data.",
+        f"Middle and right: {curves}",
     )
     ntc, proposed = result.rankers["ntc"], result.proposed
     with new_figure(3) as (figure, axes):
@@ -105,29 +108,35 @@ def _draw_bias(axes: Any, result: "StoryResult") -> None:
 
 def _draw_curves(roc_axes: Any, precision_axes: Any, result: "StoryResult") -> None:
     """Curves of conf-auc, estimated out-of-fold, against those of its test rows at the story's prior."""
-    estimated, y, prior = result.curves, result.story.split.test_y, result.story.prior
+    y, prior = result.story.split.test_y, result.story.prior
     score = result.proposed.decision_function(result.story.split.test_X)
     fpr, tpr, _ = roc_curve(y, score)
     share = np.where(y == 1, prior / np.mean(y), (1 - prior) / np.mean(y == 0))
     precision, recall, _ = precision_recall_curve(y, score, sample_weight=share)
     roc_axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     roc_axes.plot(fpr, tpr, color=ORANGE, label="true")
-    roc_axes.plot(estimated.fpr, estimated.tpr, color=BLUE, label="estimated without negatives")
+    precision_axes.plot(recall, precision, color=ORANGE, label="true")
+    if result.shows_points:
+        estimated = result.estimated[result.proposed.name].curves()
+        roc_axes.plot(estimated.fpr, estimated.tpr, color=BLUE, label="estimated without negatives")
+        precision_axes.plot(estimated.tpr, estimated.precision, color=BLUE, label="estimated without negatives")
     roc_axes.set(xlabel="false positive rate", ylabel="true positive rate")
     roc_axes.legend(loc="lower right")
-    precision_axes.plot(recall, precision, color=ORANGE, label="true")
-    precision_axes.plot(estimated.tpr, estimated.precision, color=BLUE, label="estimated without negatives")
     precision_axes.set(xlabel="recall", ylabel="precision", ylim=(0, 1.05))
     precision_axes.legend(loc="lower left")
 
 
-def _draw_aucs(axes: Any, true: Mapping[str, float], estimated: Mapping[str, SarAUC]) -> None:
-    """True AUC of each method beside the estimate and its interval."""
+def _draw_aucs(axes: Any, result: "StoryResult") -> None:
+    """True AUC of each method beside the interval of the estimate, and the estimate where it means something."""
+    true, estimated = result.true, "estimated without negatives"
     for place, name in enumerate(true):
-        estimate, first = estimated[name], place == 0
-        axes.plot([estimate.low, estimate.high], [place, place], color=BLUE, linewidth=4, alpha=0.35)
-        axes.plot(estimate.auc, place, "o", color=BLUE, label="estimated without negatives" if first else None)
-        axes.plot(true[name], place, "D", color=ORANGE, label="true" if first else None)
+        estimate = result.estimated[name]
+        ends = axes.plot([estimate.low, estimate.high], [place, place], color=BLUE, linewidth=4, alpha=0.35)
+        marks = axes.plot(estimate.auc, place, "o", color=BLUE) if result.shows_points else ends
+        truth = axes.plot(true[name], place, "D", color=ORANGE)
+        if place == 0:
+            marks[0].set_label(estimated)
+            truth[0].set_label("true")
     axes.set_yticks(range(len(true)), list(true))
     axes.set(xlabel="AUC", ylim=(len(true) - 0.4, -0.6))
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)

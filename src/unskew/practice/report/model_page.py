@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unskew._support.text import beside, percent, plural
+from unskew._support.text import beside, commas, percent, plural, times
 from unskew.metrics.diagnostics import Finding, Shift
-from unskew.metrics.evidence import Estimate, Evidence, ThresholdCurve, first_cut, threshold_table
+from unskew.metrics.evidence import Estimate, Evidence, Number, ThresholdCurve, first_cut, top_of_old_record
+from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE, WARN_BELOW
 from unskew.practice.report.charts import histogram_chart, precision_chart, roc_chart, training_chart, weight_chart
 from unskew.practice.report.page import render, scale_marks
 
@@ -71,9 +72,9 @@ def findings_summary(findings: Sequence[Finding]) -> str:
     return f"{plural(len(findings), 'check')}: {', '.join(shown)}."
 
 
-def own_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
-    """Where the model itself cuts; without a model, where as many rows are flagged as are positive, by estimate."""
-    share = (evidence.estimate.prior or 0.0) if evidence.own_share is None else evidence.own_share
+def first_shown_cut(evidence: Evidence, curve: ThresholdCurve) -> int:
+    """Where as many rows are flagged as are positive, by estimate."""
+    share = evidence.estimate.prior or 0.0
     places = range(first_cut(evidence, curve), len(curve.flagged))
     return min(places, key=lambda place: abs(curve.flagged[place] - share))
 
@@ -86,21 +87,22 @@ def _lower_first(text: str) -> str:
 def _values_for_template(evidence: Evidence) -> dict[str, Any]:
     """Everything in the template that has to be computed."""
     estimate, order = evidence.estimate, list(LEVEL_WORDS)
-    low, high = estimate.prior_low, estimate.prior_high
-    alpha, level = evidence.n_labeled / evidence.n_rows, f"{100 * estimate.level:g} %"
-    prior_range, label_freq_range = "as given", ""
-    if low and high:
-        prior_range = f"{level} interval {percent(low)} to {percent(high)}"
-        label_freq_range = f"{level} interval {percent(alpha / high)} to {percent(min(1, alpha / low))}"
+    low, high, level = estimate.prior_low, estimate.prior_high, f"{100 * estimate.level:g} %"
     divisor = "labeling probability" if evidence.scenario == "one-sample" else "density ratio"
     largest = evidence.shifts[:MOST_SHIFTS]
+    shows_curves = evidence.curve is not None and estimate.shows_points
     return {
         "level": level,
+        "points": estimate.shows_points,
+        "not_seen": NOT_SEEN_FROM_INSIDE,
+        "warn_below": f"{WARN_BELOW:g}",
         **_auc_scale(estimate),
-        "n_positive": _two_digits((estimate.prior or 0.0) * evidence.n_ranked),
-        "prior_range": prior_range,
-        "label_freq_range": label_freq_range,
-        "cut": None if evidence.curve is None else _part_on_thresholds(evidence, evidence.curve),
+        "prior": _tile(estimate.prior, low, high, level, estimate.shows_points, "as given"),
+        "label_freq": _tile(estimate.label_freq, *estimate.label_freq_ends, level, estimate.shows_points),
+        "n_positive": _count_of_positives(evidence),
+        "cut": _part_on_thresholds(evidence, evidence.curve) if evidence.curve and shows_curves else None,
+        "top": evidence.top or top_of_old_record(evidence),
+        "top_columns": (("precision", percent), ("recall", percent), ("lift", times), ("expected_positives", commas)),
         "findings": sorted(evidence.findings, key=lambda each: order.index(each.level)),
         "findings_summary": findings_summary(evidence.findings),
         "level_words": LEVEL_WORDS,
@@ -116,13 +118,37 @@ def _values_for_template(evidence: Evidence) -> dict[str, Any]:
     }
 
 
+def _tile(
+    value: Number, low: Number, high: Number, level: str, with_point: bool, without: str = ""
+) -> dict[str, Any] | None:
+    """Large text of a share, the small one below, and the value for programs; None where it is not known."""
+    if value is None:
+        return None
+    if not low or not high:
+        return {"text": percent(value), "value": value, "range": without}
+    ends = f"{percent(low)} to {percent(high)}"
+    if not with_point:
+        return {"text": ends, "value": None, "range": f"{level} interval"}
+    return {"text": percent(value), "value": value, "range": f"{level} interval {ends}"}
+
+
+def _count_of_positives(evidence: Evidence) -> str:
+    """How many rows are positive, as a clause."""
+    estimate, n = evidence.estimate, evidence.n_ranked
+    if estimate.shows_points or not estimate.prior_low or not estimate.prior_high:
+        return f"About {commas(_two_digits((estimate.prior or 0.0) * n))}"
+    low, high = (commas(_two_digits(share * n)) for share in (estimate.prior_low, estimate.prior_high))
+    return f"Between {low} and {high}"
+
+
 def _auc_scale(estimate: Estimate) -> dict[str, Any]:
     """The AUC on a scale from chance, or from 0 where the interval reaches below; empty where it is not known."""
     auc, low, high = estimate.auc, estimate.low, estimate.high
     if auc is None or low is None or high is None:
         return {"auc_marks": None}
     start = 0.5 if low >= 0.5 else 0.0
-    return {"auc_marks": scale_marks(start, low, high, auc), "scale_start": "0.5, chance" if start else "0"}
+    point = auc if estimate.shows_points else None
+    return {"auc_marks": scale_marks(start, low, high, point), "scale_start": "0.5, chance" if start else "0"}
 
 
 def _two_digits(count: float) -> float:
@@ -131,10 +157,9 @@ def _two_digits(count: float) -> float:
 
 
 def _part_on_thresholds(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
-    """The chosen threshold, the curves, and what other thresholds give."""
-    prior, own = evidence.estimate.prior or 0.0, evidence.own_share
-    chosen, first, thresholds = own_cut(evidence, curve), first_cut(evidence, curve), threshold_table(evidence)
-    more_than_flagged = [row for row in thresholds if prior * row.recall > 1.05 * row.flagged]
+    """The chosen threshold and the curves."""
+    prior = evidence.estimate.prior or 0.0
+    chosen, first = first_shown_cut(evidence, curve), first_cut(evidence, curve)
     return {
         "chosen": chosen,
         "first": first,
@@ -142,11 +167,8 @@ def _part_on_thresholds(evidence: Evidence, curve: ThresholdCurve) -> dict[str, 
         "row": [each[chosen] for each in (curve.flagged, curve.tpr, curve.fpr, curve.precision, curve.threshold)],
         "n_flagged": round(curve.flagged[chosen] * evidence.n_ranked),
         "has_scores": any(each is not None for each in curve.threshold),
-        "own_is_prior": own is not None and abs(own - prior) <= max(0.005, 0.1 * prior),
         "roc": roc_chart(curve, chosen),
         "precision": precision_chart(curve, chosen, prior, first),
-        "thresholds": thresholds,
-        "impossible": more_than_flagged[-1] if more_than_flagged else None,
     }
 
 

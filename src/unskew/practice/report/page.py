@@ -7,9 +7,9 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from unskew._support.text import auc_text, cases, duration, interval, percent, plural, visible
+from unskew._support.text import auc_text, cases, commas, duration, interval, percent, plural, times, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,18 +43,18 @@ def _hash_for_policy(text: str) -> str:
 
 
 def scale_marks(
-    start: float, low: float, high: float, point: float, truth: float | None = None
+    start: float, low: float, high: float, point: float | None, truth: float | None = None
 ) -> dict[str, float | None]:
     """Where an estimate, its interval and the truth lie on a scale from `start` to 1, in per cent of its width.
 
-    What lies outside is drawn at the end.
+    What lies outside is drawn at the end, and what is None not at all.
     """
 
     def place(value: float) -> float:
         return 100 * min(1.0, max(0.0, (value - start) / (1 - start)))
 
-    left, true = place(low), None if truth is None else place(truth)
-    return {"left": left, "width": place(high) - left, "point": place(point), "truth": true}
+    marks = {name: None if value is None else place(value) for name, value in (("point", point), ("truth", truth))}
+    return {"left": place(low), "width": place(high) - place(low), **marks}
 
 
 @cache
@@ -70,7 +70,20 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (auc_text, cases, commas, duration, interval, outside, percent, plural, signed, unbroken)
+    filters = (
+        auc_text,
+        cases,
+        commas,
+        duration,
+        interval,
+        outside,
+        percent,
+        plural,
+        signed,
+        times,
+        unbroken,
+        with_code,
+    )
     environment.filters |= {each.__name__: each for each in filters}
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}
     return environment
@@ -86,11 +99,6 @@ def outside(value: object) -> Markup:
     return Markup("<bdi>{}</bdi>").format(visible(str(value)))
 
 
-def commas(number: float) -> str:
-    """A whole number with commas between its thousands."""
-    return f"{number:,.0f}"
-
-
 def signed(difference: float) -> str:
     """A difference of AUCs with its sign."""
     return f"{difference:+.3f}".replace("-", "\N{MINUS SIGN}")
@@ -99,6 +107,11 @@ def signed(difference: float) -> str:
 def unbroken(html: str) -> Markup:
     """HTML in which numbers and their per cent sign stay on one line."""
     return Markup(re.sub(r"(\d) %", "\\1\N{NO-BREAK SPACE}%", html))
+
+
+def with_code(text: str) -> Markup:
+    """Text in which what stands between backticks is to be typed."""
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))
 
 
 @cache
