@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import threadpoolctl
 import torch
 import typer
 from typer.testing import CliRunner
@@ -32,6 +33,7 @@ REPRODUCED = ("conf-auc", "puauc", "pusb", "sar-em", "lbe")
 def environment():
     """What the last bits of a trained number depend on."""
     torch.set_num_threads(1)  # sums are split among threads, so that their number is part of the result
+    threadpoolctl.threadpool_limits(1)
     packages = ("torch", "numpy", "scikit-learn")
     return {
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),

@@ -199,7 +199,7 @@ def cross_val_sar_auc(
     n_folds : int
         At most half the number of labeled instances, so that each fold is left with two.
     random_state : int, RandomState or None
-        Shuffles the folds and seeds the posterior.
+        Shuffles the folds.
     verbose : bool
         Show a progress bar, on a terminal.
 
@@ -215,25 +215,19 @@ def cross_val_sar_auc(
     final = _last_step(estimator)
     scenario = getattr(final, "scenario", "one-sample") if scenario is None else scenario
     prior = getattr(final, "prior", None) if prior is None else prior
-    rng = check_random_state(random_state)
-    score = out_of_fold_score(estimator, X, y, confidence, n_folds=n_folds, random_state=rng, verbose=verbose)
+    folds = {"n_folds": n_folds, "random_state": random_state}
+    score = out_of_fold_score(estimator, X, y, confidence, **folds, verbose=verbose)
     X, y = _read_for_folds(X, y, n_folds)
     data = complete_features(X), y, _full_confidence(confidence, y, n_folds)
-    seed = int(rng.randint(2**31 - 1))
-    found = estimate_ranking(
-        score, fit_posterior(*data, scenario=scenario, prior=prior, random_state=seed), level=level
-    )
+    found = estimate_ranking(score, fit_posterior(*data, scenario=scenario, prior=prior), level=level)
     if prior is not None:
-        free = prior_without_given(*data, scenario=scenario, random_state=seed)
-        warn_of(check_given_prior(prior, *free))
+        warn_of(check_given_prior(prior, *prior_without_given(*data, scenario=scenario)))
     return found
 
 
-def prior_without_given(
-    X: Any, y: Any, confidence: Any, *, scenario: str = "one-sample", random_state: Any = None
-) -> tuple[float, float]:
+def prior_without_given(X: Any, y: Any, confidence: Any, *, scenario: str = "one-sample") -> tuple[float, float]:
     """Interval of the share of positives from confidence and rows alone, to hold against one that was given."""
-    posterior = fit_posterior(X, y, confidence, scenario=scenario, random_state=random_state)
+    posterior = fit_posterior(X, y, confidence, scenario=scenario)
     with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # told of the estimate itself
         found = estimate_ranking(np.zeros(len(posterior.prob)), posterior)  # no ranking matters to the share
     return found.prior_low, found.prior_high

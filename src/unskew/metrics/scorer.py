@@ -125,7 +125,7 @@ def _posterior_of(X: Any, labeled: np.ndarray, confidence: Any, scenario: str) -
     if known is None:
         full = np.full(len(labeled), np.nan)
         full[labeled] = sure
-        posterior = fit_posterior(complete_features(X), labeled, full, scenario=scenario, random_state=0)
+        posterior = fit_posterior(complete_features(X), labeled, full, scenario=scenario)
         known = _Judgement(posterior.prob[posterior.everything], posterior.reliability)
         if len(_judgements) >= MOST_KEPT:
             _judgements.pop(next(iter(_judgements)), None)

@@ -143,7 +143,7 @@ def fit_posterior(
     *,
     scenario: str = "one-sample",
     prior: float | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> Posterior:
     """Learn the probability of being positive, and the propensity, for every row of a table.
 
@@ -159,8 +159,9 @@ def fit_posterior(
         As in the rankers.
     prior : float in (0, 1), optional
         Share of positives, where it is known; the mean probability is then exactly that.
-    random_state : int, RandomState or None
-        Random waves, and which rows are fitted to where there are very many.
+    random_state : int, RandomState or None, default=0
+        Random waves, and which rows are fitted to where there are very many. It is fixed, so that everybody who asks
+        has the same numbers of the same table.
 
     Examples
     --------

@@ -72,7 +72,7 @@ def compare_table(
             ranker = training.ranker(len(table.y), name)
             scores[name] = out_of_fold_score(ranker, *data, n_folds=n_folds, random_state=training.seed, verbose=True)
             seconds[name] = time.perf_counter() - start
-    return judge(scores, fit_posterior(*data, random_state=training.seed), seconds, table.truth)
+    return judge(scores, fit_posterior(*data), seconds, table.truth)
 
 
 def check_folds(table: LabeledTable, requested: int | None) -> int:

@@ -109,7 +109,7 @@ def run_story(story: Story, seed: int) -> StoryResult:
     X, y, confidence = (
         np.concatenate([getattr(train, field), getattr(held_out, field)]) for field in ("X", "y", "confidence")
     )
-    posterior = fit_posterior(X, y, confidence, random_state=seed)
+    posterior = fit_posterior(X, y, confidence)
     warn_of(check_reliability(posterior.reliability))
     rankers, true, estimated = {}, {}, {}
     validation = held_out.X, held_out.y, held_out.confidence

@@ -99,4 +99,4 @@ def _posterior_of_file(X: np.ndarray, y: np.ndarray, confidence: np.ndarray, sce
             f"{path}: to estimate without negatives, at least {LEAST_LABELED} rows must be labeled, but "
             f"{int(y.sum())} of {len(y)} are. Label more, or pass --truth alone."
         )
-    return fit_posterior(X, y, confidence, scenario=scenario, random_state=0)
+    return fit_posterior(X, y, confidence, scenario=scenario)

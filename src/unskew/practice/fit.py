@@ -164,8 +164,8 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence
     with warn_once(ABOUT_PARTS):
         quiet, data = clone(ranker).set_params(verbose=False), (table.X, table.y, table.confidence)
         score = out_of_fold_score(quiet, *data, n_folds=n_folds, random_state=seed, verbose=True)
-    posterior = fit_posterior(*data, scenario=ranker.scenario, prior=ranker.prior, random_state=seed)
-    free = None if ranker.prior is None else prior_without_given(*data, scenario=ranker.scenario, random_state=seed)
+    posterior = fit_posterior(*data, scenario=ranker.scenario, prior=ranker.prior)
+    free = None if ranker.prior is None else prior_without_given(*data, scenario=ranker.scenario)
     # A method that trains without a labeling probability has no weights: those of the posterior are shown.
     own = hasattr(ranker, "labeling_")
     return gather_evidence(

@@ -248,14 +248,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         train.X.keep(np.concatenate([train.labeled_rows, *often]))
         trainer = self._trainer()
         # A generator for each stage: with a lent labeling model the score function is trained as without.
-        for_labeling, for_score, for_probability = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(3))
+        for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         by_posterior = self.probability and can_fit_probability(data)
         if self.uses_labeling or (self.prior is None and not by_posterior):
             names = getattr(self, "feature_names_in_", None)
             request = self.labeling, train, held_out, trainer, for_labeling, self.crossfit, self.scenario
             self.labeling_, train, held_out = fit_labeling(*request, feature_names=names)
         if by_posterior:
-            prior = self._learn_probability(data, for_probability)
+            prior = self._learn_probability(data)
         else:
             prior = self._find_prior([train] if in_training else [train, held_out])
         self.learn(train, held_out, trainer, for_score)
@@ -305,10 +305,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         """Whether training needs the prior, with the parameters as they are."""
         return "prior" in self.needs
 
-    def _learn_probability(self, data: PUData, rng: np.random.RandomState) -> float:
+    def _learn_probability(self, data: PUData) -> float:
         """Share of positives by the posterior, or the known one, which the posterior then keeps."""
         known = None if self.prior is None else with_room_for_labeled(float(self.prior), data, self.scenario)
-        found = fit_probability(data, self.scenario, known, rng)
+        found = fit_probability(data, self.scenario, known)
         self.posterior_, self.reliability_ = found.model, found.reliability
         return self._show_prior(found.prior, data.alpha)
 

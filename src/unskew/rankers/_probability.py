@@ -28,9 +28,10 @@ def can_fit_probability(data: PUData) -> bool:
     return data.confidence is not None and min(data.n_labeled, data.n_unlabeled) >= LEAST_LABELED
 
 
-def fit_probability(data: PUData, scenario: str, prior: float | None, rng: np.random.RandomState) -> Probability:
+def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probability:
     """Fit to enough of the rows, and average over all of them; where the prior is known, it is that average."""
     two_sample = scenario == "two-sample"
+    rng = np.random.RandomState(0)  # as `fit_posterior`: the same table has the same probabilities
     labeled, confidence = np.zeros(len(data.X), dtype=bool), np.full(len(data.X), np.nan)
     labeled[data.labeled_rows], confidence[data.labeled_rows] = True, data.confidence
     rows, weight = rows_to_fit(labeled, prod(data.X.shape), rng)
