@@ -9,9 +9,9 @@ MOST_STRATA = 40
 LEAST_PER_STRATUM = 3
 EVEN_SHARE = 0.3
 """Part of the rows that is spread evenly, so that no part of the table depends on a guess about it."""
-RARE = 0.02
+RARE = 0.04
 """Least guess of how likely a row is positive: positives far down the list are rare, and decide the AUC."""
-WEIGHTS = {"prior": 1.0, "auc": 6.0, "precision": 1.0, "recall": 1.0}
+WEIGHTS = {"prior": 0.3, "auc": 6.0, "precision": 0.3, "recall": 1.0}
 """How much each quantity counts when rows are placed; the AUC gains least from strata, and needs the most rows."""
 
 
@@ -124,13 +124,13 @@ def _ends(rate: np.ndarray, parts: int) -> np.ndarray:
     """Where to cut a list so that each part has the same sum."""
     if len(rate) == 0:
         return np.empty(0)
-    return np.searchsorted(np.cumsum(rate) / rate.sum(), np.arange(1, parts) / parts) + 1.0
+    return 1.0 + np.searchsorted(np.cumsum(rate) / rate.sum(), np.arange(1, parts) / parts)
 
 
 def _allocate(rate: np.ndarray, sizes: np.ndarray, n: int) -> np.ndarray:
     """Rows for each stratum in proportion to its rate, but a few at least, and not more than it has."""
     least = min(LEAST_PER_STRATUM, n // len(sizes))
-    counts = np.minimum(sizes, least)
+    counts: np.ndarray = np.minimum(sizes, least)
     while counts.sum() < n:  # one row after another to where it is missing most
         counts[np.argmax(np.where(counts < sizes, rate / (counts + 0.5), -1))] += 1
     return counts

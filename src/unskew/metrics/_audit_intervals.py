@@ -18,6 +18,7 @@ CERTAIN = 1e6
 """Rows that a stratum counts for if all its rows were checked."""
 SKEW_OF_AUC, SKEW_OF_RECALL = 1.0, 0.6
 """How much of the correction for skewness is made; all of it makes intervals of the recall too short."""
+LEAST_FREEDOM, MOST_FREEDOM = 15, 200
 TINY = 1e-9
 
 Ends = tuple[float, float, float]
@@ -76,13 +77,13 @@ class Cells:
     @cached_property
     def n(self) -> np.ndarray:
         """Checked rows, where a cell without any counts as one like the other part of its stratum."""
-        return np.maximum(self.found, 1)
+        return np.asarray(np.maximum(self.found, 1))
 
     @cached_property
     def share(self) -> np.ndarray:
         """Share of positives among the checked rows of each cell."""
         own = self.sums(self.truth) / self.n
-        return np.where(self.found > 0, own, own[self.mate])
+        return np.asarray(np.where(self.found > 0, own, own[self.mate]))
 
     @cached_property
     def worth(self) -> np.ndarray:
@@ -164,7 +165,7 @@ def shares_under(cells: Cells, slope: np.ndarray, total: float) -> np.ndarray:
         root = np.sqrt(np.maximum(middle**2 - 4 * bend * k, 0))
         negative = middle < 0
         usual = 2 * k / np.where(negative, 1, np.maximum(middle + root, 1e-300))
-        return np.where(negative, (middle - root) / np.where(negative, 2 * bend, 1), usual)
+        return np.asarray(np.where(negative, (middle - root) / np.where(negative, 2 * bend, 1), usual))
 
     def excess(multiplier: float) -> float:
         return float(pull @ shares(multiplier)) - total
@@ -206,7 +207,9 @@ def contradiction(
     variances = cells.size**2 / cells.worth * own * tuning.left + tuning.added
     variance = max(float(variances.sum()), 1e-30)
     freedom = variance**2 / max(float(np.sum(variances**2 / np.maximum(cells.n - 1, 1))), 1e-60)
-    limit = float(student.ppf((1 + cells.level) / 2, np.clip(freedom, 25, 200)))
+    if skew == 1:
+        freedom = MOST_FREEDOM  # few positives make the estimate skew: what is corrected in full is not corrected twice
+    limit = float(student.ppf((1 + cells.level) / 2, np.clip(freedom, LEAST_FREEDOM, MOST_FREEDOM)))
     third = share * slope.third - 3 * share**2 * slope.first * slope.second + 2 * (share * slope.first) ** 3
     unseen = np.maximum(1 - cells.n / cells.size, 0)
     cubes = cells.size**3 / cells.n**2 * unseen * (2 * unseen - 1) * third * tuning.left**1.5

@@ -28,6 +28,7 @@ from unskew.metrics._audit_intervals import (
 )
 
 LEAST_ROWS = 10
+NOT_KNOWN: Ends = (float("nan"), float("nan"), float("nan"))
 USUAL_SHARE = 0.1
 """Share of rows above the cut where neither a threshold nor probabilities are known."""
 
@@ -117,7 +118,8 @@ def audit_sample(
     checked = _scores(score)
     if not LEAST_ROWS <= n <= len(checked):
         raise ValueError(
-            f"n must be from {LEAST_ROWS} to the number of rows, {len(checked)}, but it is {n}. Check 100 or so by hand."
+            f"n must be from {LEAST_ROWS} to the number of rows, {len(checked)}, but it is {n}. Check 100 or so by "
+            "hand."
         )
     if threshold is None and probability is not None:
         threshold = _cut_by(checked, _probabilities(probability, checked))
@@ -164,12 +166,12 @@ def audit_estimate(
     prob = None if probability is None else _probabilities(probability, checked)
     cut = _threshold(checked, prob, rows, threshold)
     cells = _cells(checked, prob, rows, classes, cut, level)
-    prior = _prior(cells)
-    judged = _calibration(cells, prior)
-    n_top = int(cells.top.sum())
+    prior, n_top = _prior(cells), int(cells.top.sum())
+    mean, intercept, slope, sentence = _calibration(cells, prior)
+    counts = len(checked), len(classes), int(classes.sum())
     return AuditEstimate(
-        len(checked), len(classes), int(classes.sum()), *prior, *_auc(cells), n_top, cut, *_precision(cells),
-        *_recall(cells), *judged, level,
+        *counts, *prior, *_auc(cells), n_top, cut, *_precision(cells), *_recall(cells),
+        mean, *intercept, *slope, sentence, level,
     )  # fmt: skip
 
 
@@ -322,22 +324,14 @@ def _auc_of(ranks: float, positives: float, n: int) -> float:
     return (ranks - positives**2 / 2) / (positives * (n - positives))
 
 
-def _calibration(cells: Cells, prior: Ends) -> tuple[float, float, float, float, float, float, float, str]:
+def _calibration(cells: Cells, prior: Ends) -> tuple[float, Ends, Ends, str]:
     """Mean probability, intercept and slope with their intervals, and a sentence about them."""
-    nothing = (float("nan"),) * 6
     if cells.probability is None:
-        return float("nan"), *nothing, "The model gives no probabilities, so there is nothing to judge."
+        return NOT_KNOWN[0], NOT_KNOWN, NOT_KNOWN, "The model gives no probabilities, so there is nothing to judge."
     mean = float(cells.probability.mean())
-    line = _recalibration(cells)
-    sentence = _about_mean(mean, prior)
-    if not sentence and line is not None and not line[1][1] <= 1 <= line[1][2]:
-        sentence = (
-            "The probabilities are too extreme: high ones are too high, and low ones too low."
-            if line[1][0] < 1
-            else "The probabilities are too cautious: high ones are too low, and low ones too high."
-        )
-    sentence = sentence or "Nothing speaks against the probabilities."
-    return mean, *(nothing if line is None else (*line[0], *line[1])), sentence
+    intercept, slope = _recalibration(cells)
+    sentence = _about_mean(mean, prior) or _about_slope(slope) or "Nothing speaks against the probabilities."
+    return mean, intercept, slope, sentence
 
 
 def _about_mean(mean: float, prior: Ends) -> str:
@@ -347,10 +341,19 @@ def _about_mean(mean: float, prior: Ends) -> str:
     return f"The probabilities are too {'high' if mean > prior[2] else 'low'}: {found}."
 
 
-def _recalibration(cells: Cells) -> tuple[Ends, Ends] | None:
-    r"""Intercept and slope of the log odds, weighted by the design; None if the rows cannot tell them apart.
+def _about_slope(slope: Ends) -> str:
+    if slope[2] < 1:
+        return "The probabilities are too extreme: high ones are too high, and low ones too low."
+    if slope[1] > 1:
+        return "The probabilities are too cautious: high ones are too low, and low ones too high."
+    return ""
 
-    .. math:: \sum_h \frac{N_h}{n_h} \sum_{i \in S_h} (y_i - \sigma(a + b\,\mathrm{logit}\,m_i)) (1, \mathrm{logit}\,m_i) = 0
+
+def _recalibration(cells: Cells) -> tuple[Ends, Ends]:
+    r"""Intercept and slope of the log odds, weighted by the design; NaN if too few rows of one class were found.
+
+    .. math:: \sum_h \frac{N_h}{n_h} \sum_{i \in S_h} (y_i - \sigma(a + b l_i)) (1, l_i) = 0, \qquad
+        l_i = \log\frac{m_i}{1 - m_i}
 
     Implements: Eq. (A7).
     """
@@ -359,7 +362,7 @@ def _recalibration(cells: Cells) -> tuple[Ends, Ends] | None:
     positives = int(cells.truth.sum())
     few = min(positives, len(odds) - positives)
     if few < 5 or np.ptp(odds) < 1e-6:
-        return None
+        return NOT_KNOWN, NOT_KNOWN
     x = np.column_stack([np.ones(len(odds)), odds])
     weight = (cells.size / cells.n)[cells.cell[cells.checked]]
     weight = weight / weight.mean()
