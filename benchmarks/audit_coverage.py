@@ -1,10 +1,10 @@
 """Do the intervals of an audit of 100 rows cover the truth, and are they at most as long as those of a plain sample?
 
 The laws are open and seen beds of `estimate_beds.py` whose posterior is known. The score is the log odds with noise.
-The probability that the audit is given is right, or wrong on purpose: squared, its root, with noise, the same for all
-rows, or turned round. Beside the audit stands a simple random sample of as many rows with Wilson's intervals, and
-Newcombe's for the AUC (Statistics in Medicine 25, 2006, method 5), which use no model. A draw is a row of the CSV file;
-draws that are there already are not made again.
+The probability that the audit is given is right, or wrong on purpose: squared, its root, with noise, or turned round.
+Beside the audit stands a simple random sample of as many rows with Wilson's intervals, and Newcombe's for the AUC
+(Statistics in Medicine 25, 2006, method 5), which use no model. A draw is a row of the CSV file; draws that are there
+already are not made again.
 """
 
 import argparse
@@ -31,7 +31,6 @@ CHANGES = {
     "squared": lambda eta, rng: eta**2,
     "root": lambda eta, rng: np.sqrt(eta),
     "noise": lambda eta, rng: np.clip(eta + 0.2 * rng.standard_normal(len(eta)), 0, 1),
-    "constant": lambda eta, rng: np.full(len(eta), eta.mean()),
     "turned": lambda eta, rng: (1 - eta) * eta.mean() / (1 - eta).mean(),
 }
 QUANTITIES = ("prior", "auc", "precision", "recall")

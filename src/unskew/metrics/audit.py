@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from unskew.data.validation import plain_array
 from unskew.metrics._audit_design import AuditSample, draw_sample
 from unskew.metrics._audit_intervals import (
-    SKEW_OF_AUC,
-    SKEW_OF_RECALL,
+    FOR_AUC,
+    FOR_RECALL,
     Cells,
     Ends,
     Moments,
@@ -287,7 +287,7 @@ def _recall(cells: Cells) -> Ends:
     def excess(recall: float) -> float:
         powers = [inside * (1 - recall) ** k + (1 - inside) * (-recall) ** k for k in (1, 2, 3)]
         share = shares_under(cells, powers[0], 0.0)
-        return contradiction(cells, found - recall * positives, share, Moments(*powers), tuning, SKEW_OF_RECALL)
+        return contradiction(cells, found - recall * positives, share, Moments(*powers), tuning, FOR_RECALL)
 
     return interval(value, excess)
 
@@ -315,7 +315,7 @@ def _auc(cells: Cells) -> Ends:
         second = means[1] - 2 * at * means[0] + at**2
         third = means[2] - 3 * at * means[1] + 3 * at**2 * means[0] - at**3
         gap = ranks - tuned**2 / 2 - auc * tuned * (n - tuned)
-        return contradiction(cells, gap, share, Moments(first, second, third), tuning, SKEW_OF_AUC)
+        return contradiction(cells, gap, share, Moments(first, second, third), tuning, FOR_AUC)
 
     return interval(float(np.clip(_auc_of(ranks, tuned, n), 0, 1)), excess)
 
