@@ -102,7 +102,7 @@ def test_blanks_are_refused_with_their_rows(ready, tmp_path):
     assert "120 rows of 120 are blank" in refused(ready, tmp_path / "audit.csv")
     frame = filled(ready, tmp_path / "audit.csv")
     answers = frame["positive"].to_list()
-    answers[4], answers[7] = None, " "
+    answers[4], answers[7] = None, "n/a"
     frame.with_columns(positive=pl.Series(answers)).write_csv(tmp_path / "some.csv")
     told = refused(ready, tmp_path / "some.csv")
     assert "2 rows of 120 are blank" in told

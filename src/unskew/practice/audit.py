@@ -18,6 +18,7 @@ from unskew.practice.labeled_table import read_by_schema
 from unskew.practice.model import TableModel
 from unskew.tables import (
     TableWriter,
+    blank_rows,
     check_ending,
     is_parquet,
     read_labels,
@@ -180,8 +181,8 @@ def _answers(frame: Any, sample: AuditSample, checked: Path) -> np.ndarray:
 
 
 def _refuse_blanks(frame: Any, checked: Path) -> None:
-    blank = [not str("" if each is None else each).strip() for each in frame[ANSWER].to_list()]
-    if any(blank):
+    blank = blank_rows(frame, ANSWER)
+    if blank.any():
         where = [str(each) for each, empty in zip(frame[ROW].to_list(), blank, strict=True) if empty]
         raise TableError(
             f"{checked}: column {shown(ANSWER)} must say 1 or 0 in every row, but "
