@@ -27,7 +27,7 @@ class SmallSample:
     """How much is made of two corrections for few rows: of the skewness, and of variances that are too small.
 
     Chosen so that intervals of 100 rows cover and are not longer than needed, on the first four beds of
-    benchmarks/audit_coverage.py; the others there were not looked at.
+    benchmarks/audit_coverage.py; the other four did not take part.
     """
 
     skew: float
