@@ -1,4 +1,4 @@
-"""Commands for a table in a file: fit, score, evaluate, compare, report."""
+"""Commands for a table in a file: fit, score, evaluate, audit, compare, report."""
 
 import json
 from collections.abc import Sequence
@@ -129,6 +129,53 @@ def evaluate(
     if result.estimate is not None:
         show(top_table(result.top, with_points=result.estimate.shows_points), TOP_TITLE)
         say(NOT_SEEN_FROM_INSIDE)
+    _write_json(as_json, result.to_json())
+
+
+@app.command(short_help="Draw rows to check by hand; once checked, say how good the model is.")
+def audit(
+    model: Model,
+    data: Data,
+    id_columns: Annotated[
+        list[str] | None, Option("--id", help="Column that names a row to whoever checks it; may be repeated.")
+    ] = None,
+    rows: Annotated[int, Option(help="How many rows to check by hand.")] = 100,
+    out: Annotated[Path, Option(help="List to write, .csv or .parquet.")] = Path("audit.csv"),
+    checked: Annotated[
+        Path | None, Option(help="List that was filled in: 1 or 0 in the column `positive` of every row.")
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = None,
+) -> None:
+    """Draw rows to check by hand; with --checked, estimate from them how good the model is on all rows of DATA.
+
+    The intervals are valid whatever the model, the labels and the confidence are. Fill in the column `positive` of
+    every row of the list.
+
+    Example: unskew audit cases.unskew new.csv --id case_number --rows 100 --out audit.csv
+
+    Then: unskew audit cases.unskew new.csv --checked audit.csv
+    """
+    from unskew.practice.audit import read_audit, write_audit
+    from unskew.practice.model import TableModel
+    from unskew.practice.terminal import audit_table
+
+    if checked is None:
+        if as_json is not None:
+            raise ValueError("--json must come with --checked, because only a checked list has results. Leave it out.")
+        require_writable(out, model, data)
+        n_rows, notes = write_audit(TableModel.load(model), data, id_columns or (), rows, out, seed=seed)
+        _show_notes(notes)
+        say(f"{plural(n_rows, 'row')} to check: {out}")
+        say(f"Fill in the column `positive` with 1 or 0, then: unskew audit {model} {data} --checked {out}")
+        return
+    require_writable(as_json, model, data, checked)
+    result = read_audit(TableModel.load(model), data, checked)
+    _show_notes(result.messages)
+    found = result.estimate
+    title = f"{data.name}: {plural(found.n_rows, 'row')}, {found.n_checked:,} checked, {found.n_positive:,} positive"
+    show(audit_table(found), title)
+    say(found.calibration)
     _write_json(as_json, result.to_json())
 
 

@@ -1,5 +1,7 @@
 """How good a ranking is: with the true class, and without one negative label."""
 
+from unskew.metrics._audit_design import AuditSample
+from unskew.metrics.audit import AuditEstimate, audit_estimate, audit_sample
 from unskew.metrics.crossval import OutOfFold, cross_val_sar_auc, out_of_fold, out_of_fold_labeling
 from unskew.metrics.estimates import RankingEstimate, TopRows, compare_rankings, estimate_ranking
 from unskew.metrics.sar import PairedDifference, SarAUC, SarCurves, paired_difference, sar_auc, sar_curves
@@ -7,6 +9,8 @@ from unskew.metrics.scorer import SarScorer, make_sar_scorer
 from unskew.objectives.auc import auc
 
 __all__ = [
+    "AuditEstimate",
+    "AuditSample",
     "OutOfFold",
     "PairedDifference",
     "RankingEstimate",
@@ -15,6 +19,8 @@ __all__ = [
     "SarScorer",
     "TopRows",
     "auc",
+    "audit_estimate",
+    "audit_sample",
     "compare_rankings",
     "cross_val_sar_auc",
     "estimate_ranking",

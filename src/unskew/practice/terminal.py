@@ -1,5 +1,6 @@
 """Results, methods and data sets as tables and text for the terminal."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from unskew._support.text import Table, commas, percent, ranged, times
 
 if TYPE_CHECKING:  # listing data sets must not wait for the library that trains
     from unskew.datasets import Description
+    from unskew.metrics import AuditEstimate
     from unskew.metrics.evidence import Estimate, TopShare
     from unskew.practice.compare import Comparison
     from unskew.practice.evaluate import Evaluation
@@ -70,6 +72,24 @@ def top_table(top: Sequence["TopShare"], *, with_points: bool) -> Table:
         for row in top
     ]
     return Table(("share", "rows", "precision", "recall", "lift", "positives"), rows)
+
+
+def audit_table(found: "AuditEstimate") -> Table:
+    """What checked rows say; each number with its interval."""
+    shown = {
+        "share of positives": (found.prior, found.prior_low, found.prior_high),
+        "AUC": (found.auc, found.auc_low, found.auc_high),
+        f"precision of the top {found.n_top:,}": (found.precision, found.precision_low, found.precision_high),
+        f"recall of the top {found.n_top:,}": (found.recall, found.recall_low, found.recall_high),
+    }
+    if not math.isnan(found.slope):
+        shown["intercept (0 is right)"] = found.intercept, found.intercept_low, found.intercept_high
+        shown["slope (1 is right)"] = found.slope, found.slope_low, found.slope_high
+    rows = [
+        (name, f"{value:.3f}" if not math.isnan(value) else NO_ESTIMATE, f"{low:.3f} to {high:.3f}")
+        for name, (value, low, high) in shown.items()
+    ]
+    return Table(("what", "estimate", f"{100 * found.level:g} % interval"), rows)
 
 
 def comparison_table(result: "Comparison") -> Table:

@@ -20,7 +20,7 @@ except ImportError as error:
 
 from unskew.tables._values import require_column
 from unskew.tables.inference import infer_features
-from unskew.tables.labels import read_confidence, read_labels, read_truth, require_both_kinds
+from unskew.tables.labels import blank_rows, read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.reading import open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, Schema, Tally
 from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
@@ -30,6 +30,7 @@ __all__ = [
     "Schema",
     "TableWriter",
     "Tally",
+    "blank_rows",
     "check_ending",
     "check_types",
     "infer_features",

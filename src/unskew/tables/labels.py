@@ -21,6 +21,11 @@ def read_labels(
     return _read_binary(frame, column, "label", way_out, path)
 
 
+def blank_rows(frame: pl.DataFrame, column: str) -> np.ndarray:
+    """Which rows say nothing in a column: nothing at all, spaces, or a word such as NA."""
+    return np.asarray(clean(frame[column]).is_null().to_numpy())
+
+
 def require_both_kinds(
     labels: np.ndarray, column: str, *, least_unlabeled: int = 1, path: StrPath | None = None
 ) -> None:
