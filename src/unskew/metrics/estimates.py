@@ -253,10 +253,12 @@ class _Judge:
         """A share, and its interval, symmetric on the scale of the logit.
 
         `near_end`: its truth may well be 0 or 1, which that interval never reaches, so that each end is the farther one
-        of this and of an interval that is symmetric around the share (decision 5).
+        of this and of an interval that is symmetric around the share (decision 5). Within two standard errors of an
+        end the slope of the logit says nothing any more: it is then taken two errors away.
         """
         value, error = self.measure(quantity)
-        inside = float(np.clip(value, 1e-6, 1 - 1e-6))
+        away = min(2 * error, 0.5) if near_end else 1e-6
+        inside = float(np.clip(value, max(away, 1e-6), min(1 - away, 1 - 1e-6)))
         half_width = self.quantile * error / (inside * (1 - inside))
         low, high = float(expit(logit(inside) - half_width)), float(expit(logit(inside) + half_width))
         if near_end:
