@@ -17,13 +17,15 @@ README = Path(__file__).parents[1] / "README.md"
 def test_python_blocks_run_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.S)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     names: dict[str, object] = {}
     with sklearn.config_context():
         for block in blocks:
             exec(compile(block.replace("draw(3000", "draw(800"), str(README), "exec"), names)
     estimate = names["estimate"]
     assert estimate.low < estimate.auc < estimate.high
+    audit = names["audit"]
+    assert audit.prior_low < names["data"].y.mean() < audit.prior_high
     assert (tmp_path / "model.unskew").exists()
     assert names["search"].best_params_["clip"] in (0.01, 0.05)
     assert capsys.readouterr().out
@@ -31,9 +33,9 @@ def test_python_blocks_run_as_written(tmp_path, monkeypatch, capsys):
 
 def test_five_commands_from_a_csv_file_to_a_ranked_list(tmp_path, monkeypatch):
     monkeypatch.setattr("unskew.practice.fit.MOST_EPOCHS", 20)
-    (block,) = re.findall(r"```console\n(.*?)```", README.read_text(), re.S)
-    first, *others = block.strip().splitlines()
-    assert len(others) == 4
+    blocks = re.findall(r"```console\n(.*?)```", README.read_text(), re.S)
+    first, *others = "".join(blocks).splitlines()
+    assert len(others) == 5
     # As a user has it: `unskew` is found on the path of programs. The others run in this process.
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     subprocess.run(first, shell=True, cwd=tmp_path, env=environment, capture_output=True, check=True)
@@ -44,6 +46,7 @@ def test_five_commands_from_a_csv_file_to_a_ranked_list(tmp_path, monkeypatch):
         told[command.split()[1]] = result.stdout
     assert len((tmp_path / "ranked.csv").read_text().splitlines()) == 1001
     assert "<svg" in (tmp_path / "claims.html").read_text()
+    assert len((tmp_path / "audit.csv").read_text().splitlines()) == 101
     assert "AUC" in told["fit"]
     (true,) = re.findall(r"true AUC +([\d.]+)", told["evaluate"])
     assert float(true) > 0.85
