@@ -82,8 +82,10 @@ def main() -> None:
             inside = estimate.low <= true <= estimate.high
             covered += inside
             print(
-                f"seed {seed}: fit reports {estimate.auc:.3f} ({estimate.low:.3f} to {estimate.high:.3f}), prior "
-                f"{estimate.prior:.3f}; true {true:.3f}, {'inside' if inside else 'outside'}",
+                f"seed {seed}: AUC {estimate.auc:.3f} ({estimate.low:.3f} to {estimate.high:.3f}), true {true:.3f}, "
+                f"{'inside' if inside else 'outside'}; share of positives {estimate.prior:.3f} "
+                f"({estimate.prior_low:.3f} to {estimate.prior_high:.3f}), true {arguments.prior:g}; "
+                f"reliability {estimate.reliability:.2f}",
                 flush=True,
             )
             if not arguments.no_compare:
