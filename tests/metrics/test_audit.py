@@ -242,3 +242,30 @@ def test_the_order_of_the_checked_rows_does_not_matter():
     for name in QUANTITIES:
         for end in ("", "_low", "_high"):
             assert getattr(first, name + end) == pytest.approx(getattr(second, name + end), abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_another_cut_than_that_of_the_draw_leaves_cells_of_one_row(seed):
+    """The cut of the estimate may split off a single row that was not checked."""
+    rng = np.random.RandomState(seed)
+    score = rng.normal(size=100)
+    prob = 1 / (1 + np.exp(2 - score))
+    truth = (rng.uniform(size=100) < prob).astype(int)
+    rows = audit_sample(score, 20, rng)
+    found = audit_estimate(score, prob, rows, truth[rows.rows])
+    assert 0 <= found.prior_low <= found.prior <= found.prior_high <= 1
+    assert 0 <= found.auc_low <= found.auc_high <= 1
+
+
+def test_right_probabilities_are_not_blamed_for_the_chance_of_the_classes():
+    """With all rows checked the share of positives is exact, and yet not the mean of the right probabilities."""
+    blamed = 0
+    for seed in range(20):
+        rng = np.random.RandomState(seed)
+        score = rng.normal(size=200)
+        prob = 1 / (1 + np.exp(1 - score))
+        truth = (rng.uniform(size=200) < prob).astype(int)
+        rows = audit_sample(score, 200, rng, probability=prob)
+        blamed += "too high:" in (said := audit_estimate(score, prob, rows, truth[rows.rows]).calibration)
+        blamed += "too low:" in said
+    assert blamed <= 5

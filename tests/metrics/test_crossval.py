@@ -145,3 +145,20 @@ def test_words_and_gaps_in_a_table_do_not_hinder_an_estimate():
     numbers = make_column_transformer(("passthrough", ["b"]))
     found = cross_val_sar_auc(make_pipeline(numbers, LogisticRegression()), frame, Y, R, **CUT)
     assert 0.5 < found.high <= 1
+
+
+def test_an_infinite_number_is_not_a_word():
+    from unskew.metrics._tables import complete_features
+
+    table = np.array([[1.0, 2.0], [np.inf, 3.0]])
+    with pytest.raises(ValueError, match="infinity"):
+        complete_features(table)
+
+
+def test_a_search_is_judged_as_what_it_searches():
+    from sklearn.model_selection import GridSearchCV
+
+    from unskew.metrics.crossval import _last_step
+
+    search = GridSearchCV(make_pipeline(StandardScaler(), RANKER), {})
+    assert _last_step(search) is RANKER

@@ -1,7 +1,5 @@
 """The posterior: against known laws, its uncertainty by perturbation, and what it refuses."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,7 +8,7 @@ from scipy.special import expit, logit
 import unskew
 from unskew.datasets import toy
 from unskew.errors import TooFewLabeled
-from unskew.posterior import PosteriorModel, fit_posterior
+from unskew.posterior import PosteriorModel, block_size, fit_posterior
 from unskew.posterior._basis import Scaling, scale_of_columns
 from unskew.posterior._confidence import confidence_logit, fit_confidence, largest_noise, noise_variance
 from unskew.posterior._fit import VIEWS, rows_to_fit
@@ -101,6 +99,23 @@ def test_deviation_is_larger_where_nobody_is_labeled(data, found):
     assert found.deviation[labeled].mean() < found.deviation[~labeled].mean()
     far = np.full((1, 2), 30.0)
     assert np.isfinite(found.predict(far)).all()
+
+
+def test_other_columns_are_refused(found):
+    with pytest.raises(ValueError, match="must have the 2 columns that the posterior was fitted with, but it has 3"):
+        found.predict(np.zeros((4, 3)))
+
+
+def test_units_do_not_matter(data, found):
+    tiny = fit_posterior(data.X * 1e-12, data.labeled, data.confidence)
+    np.testing.assert_allclose(tiny.prob, found.prob, rtol=1e-6)
+
+
+def test_sparse_rows_are_checked(data):
+    X = sparse.csr_array(data.X)
+    X.data[3] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        fit_posterior(X, data.labeled, data.confidence)
 
 
 # Its parts.
@@ -213,9 +228,11 @@ def test_large_tables_are_fitted_to_some_of_their_rows():
     assert weight.sum() == pytest.approx(50_000)
     assert (np.diff(rows) > 0).all()
     assert len(rows_to_fit(labeled, 20_000, np.random.RandomState(0))[0]) == 2000  # wide ones to fewer
+    assert block_size(20) == 16_384
+    assert block_size(150_528) == 64
 
 
-def test_the_first_view_counts():
+def test_views_differ_and_scales_are_those_of_their_parts():
     assert len(set(VIEWS)) == len(VIEWS) == 5
     scales = scale_of_columns(unskew.posterior._basis.Scales(4.0, 9.0, 1.0, 0.1, 0.0), 3)
     assert scales[:5].tolist() == [5.0, 2.0, 2.0, 2.0, 3.0]
@@ -283,4 +300,3 @@ def test_constant_columns_and_constant_confidence_give_the_share_that_confidence
     found = fit_posterior(X, labeled, np.full(200, 0.4), random_state=0)
     assert np.ptp(found.prob) < 1e-9
     assert found.prior == pytest.approx(0.4, abs=0.1)
-    assert replace(found, known_prior=None).prior == found.prior

@@ -100,8 +100,9 @@ class Cells:
     @cached_property
     def worth(self) -> np.ndarray:
         """Rows drawn with replacement that would say as much, because no row is checked twice."""
-        unseen = np.maximum(self.size - self.n, TINY)
-        return np.where(self.found >= self.size, CERTAIN, np.minimum(CERTAIN, self.n * (self.size - 1) / unseen))
+        unseen = np.maximum(self.size - self.found, TINY)
+        others = np.maximum(self.size - 1, 1)  # a cell of one row that was not checked is worth as much as any row
+        return np.where(self.found >= self.size, CERTAIN, np.minimum(CERTAIN, self.n * others / unseen))
 
     @cached_property
     def rank(self) -> np.ndarray:

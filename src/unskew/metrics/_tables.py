@@ -57,6 +57,8 @@ def _features_of_column(column: Any) -> np.ndarray:
     try:
         return np.asarray(_without_gaps(_numeric_features(column)))
     except (TypeError, ValueError):
+        if np.asarray(column).dtype.kind in "fiub":  # an infinite number is not a word
+            raise
         return _indicators(np.asarray(column, dtype=object).astype(str).ravel())
 
 

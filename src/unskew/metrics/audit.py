@@ -118,8 +118,7 @@ def audit_sample(
     checked = _scores(score)
     if not LEAST_ROWS <= n <= len(checked):
         raise ValueError(
-            f"n must be from {LEAST_ROWS} to the number of rows, {len(checked)}, but it is {n}. Check 100 or so by "
-            "hand."
+            f"n must be from {LEAST_ROWS} to the number of rows, {len(checked)}, but it is {n}. Give another number."
         )
     if threshold is None and probability is not None:
         threshold = _cut_by(checked, _probabilities(probability, checked))
@@ -330,12 +329,17 @@ def _calibration(cells: Cells, prior: Ends) -> tuple[float, Ends, Ends, str]:
         return NOT_KNOWN[0], NOT_KNOWN, NOT_KNOWN, "The model gives no probabilities, so there is nothing to judge."
     mean = float(cells.probability.mean())
     intercept, slope = _recalibration(cells)
-    sentence = _about_mean(mean, prior) or _about_slope(slope) or "Nothing speaks against the probabilities."
+    spread = student.ppf((1 + cells.level) / 2, len(cells.truth) - 1) * float(
+        np.sqrt(np.sum(cells.probability * (1 - cells.probability))) / len(cells.probability)
+    )
+    sentence = _about_mean(mean, prior, spread) or _about_slope(slope) or "Nothing speaks against the probabilities."
     return mean, intercept, slope, sentence
 
 
-def _about_mean(mean: float, prior: Ends) -> str:
-    if prior[1] <= mean <= prior[2]:
+def _about_mean(mean: float, prior: Ends, spread: float) -> str:
+    """Nothing, or that the mean is off by more than the draw and the chance of the classes themselves explain."""
+    low, high = (float(np.hypot(prior[0] - end, spread)) for end in prior[1:])
+    if prior[0] - low <= mean <= prior[0] + high:
         return ""
     found = f"they expect {100 * mean:.1f} % positives, the audit finds {100 * prior[1]:.1f} to {100 * prior[2]:.1f} %"
     return f"The probabilities are too {'high' if mean > prior[2] else 'low'}: {found}."

@@ -234,7 +234,11 @@ def prior_without_given(X: Any, y: Any, confidence: Any, *, scenario: str = "one
 
 
 def _last_step(estimator: Any) -> Any:
-    return _last_step(estimator[-1]) if isinstance(estimator, Pipeline) else estimator
+    """The ranker or classifier inside pipelines and searches."""
+    if isinstance(estimator, Pipeline):
+        return _last_step(estimator[-1])
+    is_search = hasattr(estimator, "estimator") and hasattr(estimator, "refit")
+    return _last_step(estimator.estimator) if is_search else estimator
 
 
 def _rank_in_fold(estimator: Any, seen: tuple[Any, np.ndarray, np.ndarray], new: Any) -> np.ndarray:

@@ -16,13 +16,14 @@ from unskew.data.validation import (
     plain_array,
     require_two_of_each,
 )
+from unskew.errors import TooFewLabeled
 from unskew.metrics._sample import check_clip
 from unskew.metrics._tables import complete_features, is_table, output_of
 from unskew.metrics.estimates import plug_in_auc
 from unskew.metrics.reliability import WARN_BELOW, check_reliability, warn_of
 from unskew.metrics.sar import sar_auc
 from unskew.objectives.weights import CLIP
-from unskew.posterior import fit_posterior
+from unskew.posterior import LEAST_LABELED, fit_posterior
 
 NO_RATIO = "labeling must be None in the two-sample scenario, which needs density ratios, but it gives probabilities."
 MOST_KEPT = 20
@@ -54,6 +55,11 @@ class SarScorer:
             )
         labeled = check_labels(y)
         require_two_of_each(labeled, "an AUC without negatives")
+        if self.labeling is None and min(labeled.sum(), (~labeled).sum()) < LEAST_LABELED:
+            raise TooFewLabeled(
+                f"the SAR scorer needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but these have "
+                f"{labeled.sum()} and {(~labeled).sum()}. Use fewer folds, or label more."
+            )
         final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
         score = output_of(estimator, "decision_function", X)

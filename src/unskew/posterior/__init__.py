@@ -24,13 +24,14 @@ from unskew.data.validation import (
 )
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, rows_to_fit
-from unskew.posterior._model import BLOCK, PosteriorModel, dense, offset_for
+from unskew.posterior._model import PosteriorModel, block_size, dense, offset_for
 
 __all__ = [
     "LEAST_LABELED",
     "Posterior",
     "PosteriorModel",
     "Uncertainty",
+    "block_size",
     "fit_posterior",
     "fit_rows",
     "offset_for",
@@ -103,7 +104,13 @@ class Posterior:
 
     def predict(self, X: Any) -> np.ndarray:
         """Probability of being positive for other rows."""
-        return self.model.predict(_flat(X))
+        X = _flat(X)
+        if X.shape[1] != self._X.shape[1]:
+            raise ValueError(
+                f"X must have the {self._X.shape[1]} columns that the posterior was fitted with, but it has "
+                f"{X.shape[1]}. Pass the same columns in the same order."
+            )
+        return self.model.predict(X)
 
     def uncertainty(self, slope: np.ndarray) -> Uncertainty:
         """Variances of a quantity whose derivative by the probability of each row is `slope`."""
@@ -129,7 +136,8 @@ class Posterior:
     def _pull_back(self, steep: np.ndarray) -> np.ndarray:
         """Derivative by the coefficients of something whose derivative by the logit of each row is `steep`."""
         rows = np.flatnonzero(steep)
-        parts = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+        size = block_size(self._X.shape[1])
+        parts = (rows[start : start + size] for start in range(0, len(rows), size))
         total = np.zeros(len(self.model.coefficients))
         for part in parts:
             total += steep[part] @ self.model.columns(dense(self._X[part]))
@@ -205,7 +213,7 @@ def _check_prior(prior: Any, labeled_share: float) -> None:
 def _flat(X: Any) -> Any:
     """Rows of numbers; images as their pixels, sparse matrices as they are."""
     X = plain_array(X)
-    if sparse.issparse(X):
-        return X.tocsr()
-    X = np.asarray(X)
-    return check_array(X.reshape(len(X), -1) if X.ndim > 2 else X, dtype=[np.float64, np.float32], input_name="X")
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+        X = X.reshape(len(X), -1) if X.ndim > 2 else X
+    return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")

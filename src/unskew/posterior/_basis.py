@@ -61,7 +61,7 @@ class Scaling:
             center, directions = found.mean_, found.components_.T
             X = (X - center) @ directions
         deviation = X.std(axis=0)
-        kept = np.flatnonzero(deviation > 1e-9 * np.maximum(1.0, np.abs(X).max(axis=0)))
+        kept = np.flatnonzero(deviation > 1e-9 * np.abs(X).max(axis=0))
         X = X[:, kept]
         ranked, quantiles = np.arange(0), np.empty((QUANTILES, 0))
         if 0 < X.shape[1] <= MOST_RANKED:

@@ -76,7 +76,7 @@ def rows_to_fit(labeled: np.ndarray, n_inputs: int, rng: np.random.RandomState) 
             f"a posterior needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but there are "
             f"{found[0]} and {found[1]}. Label more."
         )
-    room = max(1_000, MOST_CELLS // max(1, n_inputs))
+    room = max(200, MOST_CELLS // max(1, n_inputs))
     rows, weight = [], np.ones(len(labeled))
     for which, most in ((labeled, MOST_LABELED), (~labeled, MOST_UNLABELED)):
         places = np.flatnonzero(which)

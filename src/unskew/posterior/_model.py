@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves
 
-BLOCK = 16_384
-"""Rows that are turned into columns at a time."""
+BLOCK, BLOCK_NUMBERS = 16_384, 8_000_000
+"""Rows, and numbers in them, that are turned into columns at a time."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,15 @@ def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[
 
 def blocks_of(X: Any) -> Iterator[tuple[slice, np.ndarray]]:
     """Rows of a table, some at a time, as dense numbers in float64."""
-    for start in range(0, X.shape[0], BLOCK):
-        rows = slice(start, start + BLOCK)
+    size = block_size(X.shape[1])
+    for start in range(0, X.shape[0], size):
+        rows = slice(start, start + size)
         yield rows, dense(X[rows])
+
+
+def block_size(n_inputs: int) -> int:
+    """Rows of this width that are worked on at a time."""
+    return max(64, min(BLOCK, BLOCK_NUMBERS // max(1, n_inputs)))
 
 
 def dense(X: Any) -> np.ndarray:

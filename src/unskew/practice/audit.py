@@ -123,8 +123,8 @@ def probabilities(model: TableModel, X: np.ndarray) -> np.ndarray | None:
 def _draw(model: TableModel, scored: Scored, path: Path, n: int, seed: int) -> AuditSample:
     if not 10 <= n <= len(scored.score):
         raise TableError(
-            f"{path}: --rows must be from 10 to the number of rows, {len(scored.score):,}, but it is {n:,}. Check 100 "
-            "or so by hand."
+            f"{path}: --rows must be from 10 to the number of rows, {len(scored.score):,}, but it is {n:,}. Give "
+            "another number."
         )
     return audit_sample(scored.score, n, seed, threshold=float(model.ranker.threshold_))
 

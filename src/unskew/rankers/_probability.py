@@ -9,10 +9,7 @@ from scipy.special import expit
 
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
-from unskew.posterior import LEAST_LABELED, PosteriorModel, fit_rows, offset_for, rows_to_fit
-
-BLOCK = 16_384
-"""Rows that are fetched together."""
+from unskew.posterior import LEAST_LABELED, PosteriorModel, block_size, fit_rows, offset_for, rows_to_fit
 
 
 class Probability(NamedTuple):
@@ -49,7 +46,8 @@ def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) ->
     """Logit of the probability of these rows, or of all."""
     rows = np.arange(len(X)) if rows is None else rows
     X.walk()
-    parts = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+    size = block_size(prod(X.shape))
+    parts = (rows[start : start + size] for start in range(0, len(rows), size))
     return np.concatenate([np.empty(0), *(model.logits(_table(X, part))[:, 0] for part in parts)])
 
 
@@ -58,7 +56,11 @@ def _table(X: Rows, rows: np.ndarray) -> np.ndarray:
 
 
 def require_posterior(ranker: Any) -> bool:
-    """True for a ranker that has probabilities; an AttributeError says why another has none."""
+    """True for a ranker that has probabilities; an AttributeError says why another has none.
+
+    One that is not fitted has none yet: whether it will depends on the confidence, and whoever asks before the fit, as
+    scikit-learn's own checks do, expects that it does not.
+    """
     if not hasattr(ranker, "posterior_"):
         raise AttributeError(
             f"probabilities are learned from the confidence of {LEAST_LABELED} labels or more, but this ranker was "

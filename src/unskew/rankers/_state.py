@@ -25,6 +25,7 @@ from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.learning._perceptron import Perceptron
 from unskew.learning.networks import NETWORKS, NetworkChoice, empty_network
 from unskew.posterior import PosteriorModel
+from unskew.rankers._probability import logits_of
 from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at
 
 if TYPE_CHECKING:
@@ -220,8 +221,10 @@ def _require_room(network: Callable[..., nn.Module], shape: tuple[int, ...], mod
 def _require_working(ranker: "Ranker") -> None:
     """Refuse a model that cannot score: it scores a row of zeros."""
     row = as_rows(np.zeros((1, *ranker.input_shape_), dtype=np.float32))
-    with np.errstate(invalid="ignore"):  # an error below
+    with np.errstate(invalid="ignore", over="ignore"):  # an error below
         found = {"score of a row of zeros": float(ranker._score(row)[0])}
+        if hasattr(ranker, "posterior_"):
+            found["its probability of being positive"] = float(logits_of(ranker.posterior_, row)[0])
         if hasattr(ranker, "labeling_"):
             prob = estimate_at(ranker.labeling_, row, None, ranker.scenario, ranker.training_summary_["alpha"])
             found["its labeling probability"] = float(prob[0])
