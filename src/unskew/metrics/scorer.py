@@ -57,8 +57,8 @@ class SarScorer:
         require_two_of_each(labeled, "an AUC without negatives")
         if self.labeling is None and min(labeled.sum(), (~labeled).sum()) < LEAST_LABELED:
             raise TooFewLabeled(
-                f"the SAR scorer needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but these have "
-                f"{labeled.sum()} and {(~labeled).sum()}. Use fewer folds, or label more."
+                f"the SAR scorer needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but there "
+                f"are {labeled.sum()} and {(~labeled).sum()}. Use fewer folds, or label more."
             )
         final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
