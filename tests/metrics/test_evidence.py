@@ -63,7 +63,15 @@ def test_estimates_are_those_of_the_posterior(data, posterior, evidence):
     low, high = evidence.estimate.label_freq_ends
     assert low < evidence.estimate.label_freq < high
     assert [each.feature for each in evidence.shifts][:1] == ["second"]
-    names = ["reliability", "effective-sample-size", "heaviest-weights", "weight-tail", "positivity", "confidence"]
+    names = [
+        "reliability",
+        "labeled-share",
+        "effective-sample-size",
+        "heaviest-weights",
+        "weight-tail",
+        "positivity",
+        "confidence",
+    ]
     assert [each.name for each in evidence.findings] == [*names, "calibration"]
 
 

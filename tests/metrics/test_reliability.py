@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from unskew.datasets import toy
-from unskew.errors import LowReliabilityWarning
+from unskew.errors import LowReliabilityWarning, NoEstimateWarning
 from unskew.metrics import compare_rankings, estimate_ranking
 from unskew.metrics.reliability import INTERVALS_ONLY_BELOW, WARN_BELOW, check_reliability, shows_points
 from unskew.posterior import fit_posterior
@@ -49,3 +50,14 @@ def test_every_public_estimate_warns_below_the_threshold_and_not_above():
                 continue
             with pytest.warns(LowReliabilityWarning, match="Rely on the intervals"):
                 use()
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.LowReliabilityWarning")
+def test_a_share_below_that_of_the_labeled_rows_is_impossible_and_said():
+    """Each label is known to be positive, and there are more than the confidence allows."""
+    data = toy.draw(500, random_state=0)
+    labeled = (data.law.posterior(data.X) > np.quantile(data.law.posterior(data.X), 0.6)).astype(int)
+    low = np.full(len(labeled), 0.1)
+    posterior = fit_posterior(data.X, labeled, low)
+    with pytest.warns(NoEstimateWarning, match=r"40 % of all rows are labeled, .*but by the confidence at most"):
+        estimate_ranking(data.X[:, 0], posterior)

@@ -4,7 +4,9 @@ The probability of being positive stands for the class of a row that nobody know
 positive and as :math:`1 - \eta` of a negative. So curves cannot bend backwards, and nothing leaves [0, 1].
 """
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -15,7 +17,9 @@ from scipy.stats import t as student
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from unskew.data.validation import plain_array
-from unskew.metrics.reliability import check_reliability, warn_of
+from unskew.errors import LowReliabilityWarning, NoEstimateWarning
+from unskew.metrics.diagnostics import Finding
+from unskew.metrics.reliability import check_labeled_share, check_reliability, warn_of
 from unskew.metrics.sar import PairedDifference, SarCurves
 from unskew.posterior import Posterior
 
@@ -119,7 +123,6 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
         Coverage of the intervals.
     """
     judge = _Judge(_checked_score(score, posterior, level), posterior, level)
-    warn_of(check_reliability(posterior.reliability))
     auc, low, high = judge.share(partial(_auc, judge.score))
     prior = lowest = highest = posterior.prior
     if posterior.known_prior is None:
@@ -128,7 +131,27 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
     label_freq = float("nan")
     if len(judge.prob) == len(posterior.prob):
         label_freq = min(1.0, posterior.n_labeled / (prior * len(judge.prob)))
-    return RankingEstimate(auc, low, high, prior, lowest, highest, label_freq, posterior.reliability, level, judge)
+    found = RankingEstimate(auc, low, high, prior, lowest, highest, label_freq, posterior.reliability, level, judge)
+    for finding in findings_of(found, posterior):
+        warn_of(finding)
+    return found
+
+
+@contextmanager
+def findings_instead_of_warnings() -> Iterator[None]:
+    """For callers that show `findings_of` what they estimate."""
+    with warnings.catch_warnings():
+        for kind in (LowReliabilityWarning, NoEstimateWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
+def findings_of(found: RankingEstimate, posterior: Posterior) -> list[Finding]:
+    """What a user should know of an estimate: the same of which `estimate_ranking` warns in Python."""
+    findings = [check_reliability(found.reliability)]
+    if posterior.everything.all():
+        findings.append(check_labeled_share(found.prior_high, posterior.n_labeled / len(posterior.prob)))
+    return findings
 
 
 def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level: float = 0.95) -> PairedDifference:

@@ -1,15 +1,13 @@
 """Compute all that a report shows of a model."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from unskew.errors import LowReliabilityWarning
 from unskew.metrics.diagnostics import Finding, Shift, Unit, check_weights, over_representation
-from unskew.metrics.estimates import RankingEstimate, estimate_ranking
+from unskew.metrics.estimates import RankingEstimate, estimate_ranking, findings_instead_of_warnings, findings_of
 from unskew.metrics.evidence import (
     LEAST_FLAGGED,
     SHARES,
@@ -23,7 +21,7 @@ from unskew.metrics.evidence import (
     TrainingHistory,
     number,
 )
-from unskew.metrics.reliability import check_given_prior, check_reliability
+from unskew.metrics.reliability import check_given_prior
 from unskew.metrics.sar import SarCurves
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.posterior import Posterior
@@ -74,7 +72,7 @@ def gather_evidence(
     y, labeling_prob = np.asarray(y), np.asarray(labeling_prob, dtype=np.float64)
     confidence = np.asarray(confidence, dtype=np.float64)
     labeled, everything = y == 1, posterior.everything
-    with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # a finding says so
+    with findings_instead_of_warnings():
         found = estimate_ranking(score, posterior)
     sure, prob = confidence[labeled], labeling_prob[labeled]
     weight = inverse_labeling_weight(sure, prob, clip)
@@ -101,7 +99,7 @@ def gather_evidence(
         labeling_prob=_histogram(prob, 1.0 if scenario == "one-sample" else None),
         shifts=tuple(shifts),
         findings=(
-            *_findings_of_estimate(found, posterior.known_prior, prior_without_given),
+            *_findings_of_estimate(found, posterior, prior_without_given),
             *check_weights(sure, prob, clip, scenario),
         ),
         score_training=score_training,
@@ -112,11 +110,11 @@ def gather_evidence(
 
 
 def _findings_of_estimate(
-    found: RankingEstimate, given: float | None, without: tuple[float, float] | None
+    found: RankingEstimate, posterior: Posterior, without: tuple[float, float] | None
 ) -> list[Finding]:
-    findings = [check_reliability(found.reliability)]
-    if given is not None and without is not None:
-        findings.append(check_given_prior(given, *without))
+    findings = findings_of(found, posterior)
+    if posterior.known_prior is not None and without is not None:
+        findings.append(check_given_prior(posterior.known_prior, *without))
     return findings
 
 

@@ -3,7 +3,7 @@
 import warnings
 
 from unskew._support.text import percent
-from unskew.errors import GivenPriorWarning, LowReliabilityWarning
+from unskew.errors import GivenPriorWarning, LowReliabilityWarning, NoEstimateWarning
 from unskew.metrics.diagnostics import GOOD, NOTE, WARNING, Finding
 
 WARN_BELOW = 0.8
@@ -18,7 +18,11 @@ NOT_SEEN_FROM_INSIDE = (
     "All estimates take the confidence for a probability. Whether it is calibrated cannot be seen from these rows: "
     "check some by hand with `unskew audit MODEL DATA --id COLUMN`."
 )
-_CATEGORIES: dict[str, type[Warning]] = {"reliability": LowReliabilityWarning, "given-prior": GivenPriorWarning}
+_CATEGORIES: dict[str, type[Warning]] = {
+    "reliability": LowReliabilityWarning,
+    "given-prior": GivenPriorWarning,
+    "labeled-share": NoEstimateWarning,
+}
 
 
 def shows_points(reliability: float | None) -> bool:
@@ -65,6 +69,21 @@ def check_given_prior(given: float, low: float, high: float) -> Finding:
         return Finding(GOOD, "given-prior", f"{text}.")
     advice = "Check the given share, and whether the confidence is a probability."
     return Finding(NOTE, "given-prior", f"{text}, which does not contain it.", advice)
+
+
+def check_labeled_share(high: float, labeled: float) -> Finding:
+    """Whether the share of positives can be as low as estimated, `high` at most, though labeled rows are positive.
+
+    Examples
+    --------
+    >>> check_labeled_share(0.3, 0.1).level
+    'good'
+    """
+    name, known = "labeled-share", f"{percent(labeled)} of all rows are labeled, and so are positive"
+    if high >= labeled:
+        return Finding(GOOD, name, f"{known}; the estimated share of positives has room for them.")
+    text = f"{known}, but by the confidence at most {percent(high)} can be."
+    return Finding(WARNING, name, text, "The confidence is too low to be a probability: ask how it was made.")
 
 
 def warn_of(finding: Finding, stacklevel: int = 3) -> None:

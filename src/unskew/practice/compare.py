@@ -1,17 +1,17 @@
 """Which method suits a table: all are cross-validated, using only the biased labels."""
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from unskew.errors import LowReliabilityWarning, TooFewLabeled
+from unskew.errors import TooFewLabeled
 from unskew.metrics import auc, compare_rankings, estimate_ranking
 from unskew.metrics.crossval import out_of_fold_score
+from unskew.metrics.estimates import findings_instead_of_warnings, findings_of
 from unskew.metrics.recommend import Compared, choose, explain
-from unskew.metrics.reliability import check_reliability, shows_points
+from unskew.metrics.reliability import shows_points
 from unskew.metrics.sar import PairedDifference
 from unskew.posterior import Posterior, fit_posterior
 from unskew.practice.fit import ABOUT_PARTS, LEAST_IN_FOLD, TrainingOptions, folds_for, warn_once
@@ -105,7 +105,7 @@ def judge(
     def difference(first: str, second: str) -> PairedDifference:
         return compare_rankings(scores[first], scores[second], posterior, level=level)
 
-    with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # a message says so, once
+    with findings_instead_of_warnings():  # the messages say so, once
         estimates = {name: estimate_ranking(score, posterior) for name, score in scores.items()}
         recommended = choose(estimates, difference)
         differences = {name: difference(name, recommended) for name in scores if name != recommended}
@@ -115,7 +115,8 @@ def judge(
         true = None if truth is None else float(auc(truth, scores[name]))
         numbers = found.auc, found.low, found.high, seconds[name], true
         compared.append(Compared(name, method_card(name).table_name, *numbers, low, high))
-    found, finding = estimates[recommended], check_reliability(posterior.reliability)
+    found = estimates[recommended]
+    findings = [each for each in findings_of(found, posterior) if each.level != "good"]
     return Comparison(
         compared=tuple(compared),
         recommended=recommended,
@@ -126,7 +127,7 @@ def judge(
         reliability=posterior.reliability,
         right=None if truth is None else _how_right(compared, recommended),
         difference_level=level,
-        messages=() if finding.level == "good" else (f"{finding.text} {finding.advice}",),
+        messages=tuple(f"{each.text} {each.advice}" for each in findings),
     )
 
 

@@ -1,17 +1,16 @@
 """How good is a model on other rows: by the truth where it is known, and without negatives where it is not."""
 
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unskew.errors import LowReliabilityWarning, TooFewLabeled
+from unskew.errors import TooFewLabeled
 from unskew.metrics import auc, estimate_ranking
+from unskew.metrics.estimates import findings_instead_of_warnings, findings_of
 from unskew.metrics.evidence import Estimate, TopShare, plain
 from unskew.metrics.gather import top_shares
-from unskew.metrics.reliability import check_reliability
 from unskew.posterior import Posterior, fit_posterior
 from unskew.practice.fit import LEAST_LABELED
 from unskew.practice.labeled_table import read_by_schema
@@ -81,13 +80,11 @@ def evaluate_file(
     messages = [*notes, *on_values]
     if values is not None:
         posterior = _posterior_of_file(X, y, values, model.ranker.scenario, path)
-        with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # a message says so
+        with findings_instead_of_warnings():
             found = estimate_ranking(score, posterior)
         everything = posterior.everything
         estimate, top = Estimate.of(found), top_shares(found, int(everything.sum()), score[everything])
-        finding = check_reliability(found.reliability)
-        if finding.level != "good":
-            messages.append(f"{finding.text} {finding.advice}")
+        messages += [f"{each.text} {each.advice}" for each in findings_of(found, posterior) if each.level != "good"]
         if true is not None:
             covered = found.low <= true <= found.high
     return Evaluation(len(y), int(y.sum()), estimate, top, true, covered, tuple(messages))
