@@ -8,7 +8,6 @@ quantity; those that are there already are not made again.
 """
 
 import argparse
-import csv
 from itertools import product
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from scipy.special import logit
 from scipy.stats import norm
 
 from estimate_beds import OPEN, SEEN
+from rows import continued
 from unskew.metrics import AuditEstimate, auc, audit_estimate, audit_sample
 
 Random = np.random.RandomState
@@ -136,22 +136,12 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/audit.csv"))
     request = parser.parse_args()
-    request.out.parent.mkdir(parents=True, exist_ok=True)
-    rows: list[dict[str, str]] = []
-    if request.out.exists():
-        with request.out.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-    with request.out.open("a", newline="") as file:
-        writer = csv.DictWriter(file, HEADER, lineterminator="\n")
-        if not rows:
-            writer.writeheader()
+    with continued(request.out, HEADER) as (rows, append):
         for bed, change in product(request.beds, request.changes):
-            own = [row for row in rows if (row["bed"], row["probability"]) == (bed, change)]
-            if not own:
-                own = cell(bed, change, request.draws)
-                writer.writerows(own)
-                file.flush()
-            print(line(own))
+            if not any((row["bed"], row["probability"]) == (bed, change) for row in rows):
+                for row in cell(bed, change, request.draws):
+                    append(row)
+            print(line([row for row in rows if (row["bed"], row["probability"]) == (bed, change)]))
 
 
 if __name__ == "__main__":

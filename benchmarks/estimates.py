@@ -8,7 +8,6 @@ probability, out of fold, by a forest. A draw is a row of the CSV file; draws th
 """
 
 import argparse
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from estimate_beds import JUDGED, OPEN, SEEN, Draw
+from rows import continued
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics import auc, sar_auc, sar_curves
 from unskew.metrics.estimates import estimate_ranking
@@ -123,27 +123,17 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/estimates.csv"))
     request = parser.parse_args()
-    request.out.parent.mkdir(parents=True, exist_ok=True)
-    rows: list[dict[str, str]] = []
-    if request.out.exists():
-        with request.out.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-    done = {(row["bed"], int(row["draw"])) for row in rows}
-    wanted = [
-        (bed, number)
-        for bed in request.beds
-        for number in range(request.real_draws if bed in REAL else request.draws)
-        if (bed, number) not in done
-    ]
-    with request.out.open("a", newline="") as file:
-        writer = csv.DictWriter(file, HEADER)
-        if not rows:
-            writer.writeheader()
+    with continued(request.out, HEADER) as (rows, append):
+        done = {(row["bed"], int(row["draw"])) for row in rows}
+        wanted = [
+            (bed, number)
+            for bed in request.beds
+            for number in range(request.real_draws if bed in REAL else request.draws)
+            if (bed, number) not in done
+        ]
         run = Parallel(request.jobs, return_as="generator_unordered")
         for row in run(delayed(one_draw)(*each) for each in wanted):
-            writer.writerow(row)
-            file.flush()
-            rows.append({key: str(value) for key, value in row.items()})
+            append(row)
     for line in summary(rows):
         print(line)
 

@@ -6,7 +6,6 @@ which give the calibration curves of `docs/estimates.md`. Draws that are there a
 """
 
 import argparse
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from joblib import Parallel, delayed
 
 import unskew
 from estimates import BEDS, REAL
+from rows import continued
 
 N_BINS = 10
 BINS = [f"{what}_{number}" for number in range(N_BINS) for what in ("rows", "predicted", "positive")]
@@ -49,20 +49,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/probabilities.csv"))
     request = parser.parse_args()
-    request.out.parent.mkdir(parents=True, exist_ok=True)
-    done: set[tuple[str, int]] = set()
-    if request.out.exists():
-        with request.out.open(newline="") as file:
-            done = {(row["bed"], int(row["draw"])) for row in csv.DictReader(file)}
-    wanted = [(bed, number) for bed in request.beds for number in range(request.draws) if (bed, number) not in done]
-    with request.out.open("a", newline="") as file:
-        writer = csv.DictWriter(file, HEADER)
-        if not done:
-            writer.writeheader()
+    with continued(request.out, HEADER) as (rows, append):
+        done = {(row["bed"], int(row["draw"])) for row in rows}
+        wanted = [(bed, number) for bed in request.beds for number in range(request.draws) if (bed, number) not in done]
         run = Parallel(request.jobs, return_as="generator_unordered")
         for row in run(delayed(one_draw)(*each) for each in wanted):
-            writer.writerow(row)
-            file.flush()
+            append(row)
 
 
 if __name__ == "__main__":

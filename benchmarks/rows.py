@@ -6,7 +6,8 @@ import os
 import platform
 import re
 from argparse import ArgumentParser
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -48,6 +49,25 @@ def with_other_processors(rows: Iterable[Row], path: Path | None) -> Rows:
     known = read_rows(path) if path is not None and path.exists() else []
     here = _processor()
     return [*(dict(each) for each in known if each["processor"] != here), *({"processor": here, **row} for row in rows)]
+
+
+@contextmanager
+def continued(path: Path, header: list[str]) -> Iterator[tuple[list[dict[str, str]], Callable[[Row], None]]]:
+    """Rows that a study has made already, and a function that appends one more: an interrupted study goes on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    known = read_rows(path) if path.exists() else []
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, header, lineterminator="\n")
+        if not known:
+            writer.writeheader()
+
+        def append(row: Row) -> None:
+            text = {name: f"{each:.6g}" if isinstance(each, float) else str(each) for name, each in row.items()}
+            writer.writerow(text)
+            file.flush()
+            known.append(text)
+
+        yield known, append
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

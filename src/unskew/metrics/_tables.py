@@ -5,11 +5,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d
 
 from unskew.data.validation import part_of, plain_array
 
 MOST_WORDS = 30
 """Columns that a column of words becomes, at most: the rarest words share the last."""
+
+
+def finite_scores(score: Any) -> np.ndarray:
+    """Scores of rows, one number each; ValueError names the first that is not finite."""
+    checked: np.ndarray = np.asarray(column_or_1d(plain_array(score)), dtype=np.float64)
+    if not np.isfinite(checked).all():
+        row = int(np.flatnonzero(~np.isfinite(checked))[0])
+        raise ValueError(f"score must be finite everywhere, but it is {checked[row]} at row {row}. Score it again.")
+    return checked
 
 
 def output_of(estimator: Any, method: str, X: Any) -> np.ndarray:

@@ -26,6 +26,7 @@ from unskew.metrics._audit_intervals import (
     interval,
     shares_under,
 )
+from unskew.metrics._tables import finite_scores
 
 LEAST_ROWS = 10
 NOT_KNOWN: Ends = (float("nan"), float("nan"), float("nan"))
@@ -115,7 +116,7 @@ def audit_sample(
     threshold : float, optional
         Score at the cut whose precision and recall are of interest.
     """
-    checked = _scores(score)
+    checked = finite_scores(score)
     if not LEAST_ROWS <= n <= len(checked):
         raise ValueError(
             f"n must be from {LEAST_ROWS} to the number of rows, {len(checked)}, but it is {n}. Give another number."
@@ -160,7 +161,7 @@ def audit_estimate(
     level : float in (0, 1)
         Coverage of the intervals.
     """
-    checked, classes = _scores(score), _classes(truth, rows)
+    checked, classes = finite_scores(score), _classes(truth, rows)
     _check_draw(checked, rows, level)
     prob = None if probability is None else _probabilities(probability, checked)
     cut = _threshold(checked, prob, rows, threshold)
@@ -172,14 +173,6 @@ def audit_estimate(
         *counts, *prior, *_auc(cells), n_top, cut, *_precision(cells), *_recall(cells),
         mean, *intercept, *slope, sentence, level,
     )  # fmt: skip
-
-
-def _scores(score: Any) -> np.ndarray:
-    checked: np.ndarray = np.asarray(column_or_1d(plain_array(score)), dtype=np.float64)
-    if not np.isfinite(checked).all():
-        row = int(np.flatnonzero(~np.isfinite(checked))[0])
-        raise ValueError(f"score must be finite everywhere, but it is {checked[row]} at row {row}. Score it again.")
-    return checked
 
 
 def _probabilities(probability: Any, score: np.ndarray) -> np.ndarray:

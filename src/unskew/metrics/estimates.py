@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
-from unskew.data.validation import plain_array
 from unskew.errors import LowReliabilityWarning, NoEstimateWarning
+from unskew.metrics._tables import finite_scores
 from unskew.metrics.diagnostics import Finding
 from unskew.metrics.reliability import check_labeled_share, check_reliability, warn_of
 from unskew.metrics.sar import PairedDifference, SarCurves
@@ -179,11 +179,8 @@ def plug_in_auc(score: np.ndarray, prob: np.ndarray) -> float:
 def _checked_score(score: Any, posterior: Posterior, level: float) -> np.ndarray:
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")
-    checked: np.ndarray = np.asarray(column_or_1d(plain_array(score)), dtype=np.float64)
+    checked = finite_scores(score)
     check_consistent_length(checked, posterior.prob)
-    if not np.isfinite(checked).all():
-        row = int(np.flatnonzero(~np.isfinite(checked))[0])
-        raise ValueError(f"score must be finite everywhere, but it is {checked[row]} at row {row}. Score it again.")
     return checked
 
 
