@@ -1,13 +1,12 @@
 """Test beds of the estimates without negatives: tables with known classes, labeled with a bias.
 
-`OPEN` beds are there to build and tune with. `SEEN` beds judged the first frozen form of the posterior, which failed on
-some of them; since then they are open, too. `JUDGED` beds were written down after that and before anything was changed;
-no estimate on them is looked at before the next form is frozen. Each bed is a function of a random state that returns a
-`Draw`.
+`OPEN` beds are there to build and tune with. `SEEN` beds judged an earlier frozen form of the posterior; since then
+they are open, too. `JUDGED` beds were written down after that and before anything was changed; no estimate on them is
+looked at before the next form is frozen. Each bed is a function of a random state that returns a `Draw`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -291,6 +290,76 @@ def durations_two_samples(n_labeled: int, n_unlabeled: int, change: Change = exa
     return bed
 
 
+def hidden(n: int, deviation: float, change: Change) -> Bed:
+    """Half of what makes a row positive is in no column, but whoever gives the confidence knows it."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.normal(size=(n, 3))
+        eta = expit(1.5 * X[:, 0] + deviation * rng.normal(size=n) - 1)
+        return replace(labeled_by_law(X, eta, expit(0.8 * X[:, 1] - 1.5), rng, change), posterior=None)
+
+    return bed
+
+
+def hidden_group(n: int, change: Change) -> Bed:
+    """Positives of two kinds, of which no column tells which is which; one is rarer and milder."""
+
+    def bed(rng: Random) -> Draw:
+        X, mild = rng.uniform(-2, 2, size=(n, 5)), rng.uniform(size=n) < 0.35
+        eta = norm.cdf(0.7 * X[:, 0] + 0.5 * np.abs(X[:, 1]) - np.where(mild, 2.2, 1.0))
+        return replace(labeled_by_law(X, eta, 0.05 + 0.3 * (X[:, 2] > 0), rng, change), posterior=None)
+
+    return bed
+
+
+def swings(n: int, change: Change = exact) -> Bed:
+    """A posterior that goes up and down along one column."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.uniform(-2, 2, size=(n, 4))
+        eta = expit(2.2 * np.sin(2 * X[:, 0]) + X[:, 1] - 2.3)
+        return labeled_by_law(X, eta, expit(1.2 * X[:, 2] - 1.2), rng, change)
+
+    return bed
+
+
+def hinges(n: int, change: Change = exact) -> Bed:
+    """Lognormal columns that count only above a bound, and a category that labelers look at."""
+
+    def bed(rng: Random) -> Draw:
+        normal, kind = rng.normal(size=(n, 4)), rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
+        eta = expit(1.6 * np.maximum(normal[:, 0], 0) + 1.2 * np.maximum(normal[:, 1] - 0.5, 0) + 0.7 * kind - 3)
+        X = np.column_stack([np.exp(normal), kind[:, None] == np.arange(3)]).astype(float)
+        return labeled_by_law(X, eta, np.array([0.5, 0.2, 0.1])[kind], rng, change)
+
+    return bed
+
+
+def mixture_two_samples(n_labeled: int, n_unlabeled: int, change: Change = exact) -> Bed:
+    """Two clouds of positives among negatives in eight columns; labeled and unlabeled rows collected apart."""
+    centers = np.zeros((2, 8))
+    centers[0, 0], centers[1, 1] = 2.0, 2.4
+    shares = np.array([0.12, 0.08, 0.8])
+
+    def everything(n: int, rng: Random) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        group = rng.choice(3, size=n, p=shares)
+        X = rng.normal(size=(n, 8)) + np.vstack([centers, np.zeros(8)])[group]
+        joint = shares[:2] * np.exp(X @ centers.T - (centers**2).sum(1) / 2)
+        return X, joint.sum(1) / (joint.sum(1) + shares[2]), group
+
+    def bed(rng: Random) -> Draw:
+        pool, pool_eta, pool_group = everything(40 * n_labeled, rng)
+        caught = rng.uniform(size=len(pool)) < np.array([0.7, 0.25, 0.0])[pool_group]
+        chosen = np.flatnonzero(caught)[:n_labeled]
+        X, eta, group = everything(n_unlabeled, rng)
+        labeled = np.repeat([1, 0], [len(chosen), n_unlabeled])
+        eta, truth = np.r_[pool_eta[chosen], eta], np.r_[np.ones(len(chosen), int), (group < 2).astype(int)]
+        confidence = np.where(labeled == 1, change(eta, rng), np.nan)
+        return Draw(np.r_[pool[chosen], X], truth, labeled, confidence, eta, "two-sample")
+
+    return bed
+
+
 @cache
 def breast_cancer() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Malignant cases are positive, and those with a large radius favored."""
@@ -308,6 +377,8 @@ OPEN: dict[str, Bed] = {
     "linear-noisy": linear(2000, noise(0.1)),
     "claims": claims(1500),
     "diabetes-trees": real(lambda: table("diabetes-2015"), 3000, 0.1, 60, TREES),
+    "hidden-rounded": hidden(2000, 1.25, lambda confidence, rng: np.round(confidence, 1)),
+    "hidden-noisy": hidden(2000, 1.25, noise(0.1)),
     "digits-pixels": real(lambda: table("digits"), 700, 0.25, 50, LOGISTIC, n_other=300),
 }
 SEEN: dict[str, Bed] = {
@@ -321,8 +392,6 @@ SEEN: dict[str, Bed] = {
     "blood-levels": real(lambda: table("blood-2015"), 4000, 0.1, 60, TREES, levels(3)),
     "mnist-components": real(lambda: components("mnist", 30), 4000, 0.1, 80, LOGISTIC),
     "fmnist-components": real(lambda: components("fmnist", 20), 3000, 0.2, 60, TREES, noise(0.05)),
-}
-JUDGED: dict[str, Bed] = {
     "counts-noisy": counts(2000, noise(0.1)),
     "counts-votes": counts(2500, votes(5)),
     "many-columns": many_columns(2500),
@@ -334,4 +403,18 @@ JUDGED: dict[str, Bed] = {
     "cifar10-components": real(lambda: components("cifar10", 25), 4000, 0.15, 100, TREES, noise(0.05)),
     "svhn-components": real(lambda: components("svhn", 30), 4000, 0.2, 200, LOGISTIC),
     "breast-cancer": real(breast_cancer, 300, 0.3, 30, LOGISTIC, n_other=200),
+}
+JUDGED: dict[str, Bed] = {
+    "hidden-group-votes": hidden_group(2500, votes(5)),
+    "hidden-group-noisy": hidden_group(2500, noise(0.08)),
+    "swings": swings(2000),
+    "swings-levels": swings(2500, levels(3)),
+    "hinges-noisy": hinges(2000, noise(0.1)),
+    "mixture-two-sample": mixture_two_samples(90, 1500, noise(0.03)),
+    "blood-few": real(lambda: table("blood-2015"), 3000, 0.2, 40, TREES),
+    "blood-votes": real(lambda: table("blood-2015"), 4000, 0.12, 200, TREES, votes(5)),
+    "diabetes-noisy": real(lambda: table("diabetes-2015"), 4000, 0.15, 150, TREES, noise(0.1)),
+    "mnist-levels": real(lambda: components("mnist", 40), 4000, 0.15, 120, TREES, levels(3)),
+    "cifar10-forty": real(lambda: components("cifar10", 40), 3000, 0.1, 90, LOGISTIC),
+    "breast-cancer-levels": real(breast_cancer, 300, 0.3, 40, LOGISTIC, levels(4), n_other=200),
 }
