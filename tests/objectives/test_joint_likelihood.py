@@ -100,4 +100,5 @@ def test_a_confidence_at_an_end_says_only_that_f_is_that_far_out():
         return one_sample_likelihood(np.array([f, *F[1:]]), G, LABELED, told).value[0]
 
     assert value_of_first(9.0, told) > value_of_first(1.1, told)
+    assert value_of_first(1.1 + 1e-9, told) == pytest.approx(value_of_first(1.1 - 1e-9, told), abs=1e-8)  # no jump
     assert value_of_first(9.0, TOLD) < value_of_first(1.1, TOLD)

@@ -265,7 +265,8 @@ class _Judge:
         steep = found.slope * self.prob * (1 - self.prob)
         regions = USUAL_LOCAL_ERROR**2 * np.sum(np.bincount(self.region, steep) ** 2)
         others = self.posterior.other_views[:, self.posterior.everything]
-        views = np.mean([(quantity(each).value - found.value) ** 2 for each in others])
+        # The others come in pairs of opposite answers to one question each, which is worth half their mean square.
+        views = sum((quantity(each).value - found.value) ** 2 for each in others) / 4
         variance = parts.model + parts.selection + parts.classes + parts.calibration + regions + views
         return found.value, float(np.sqrt(variance))
 

@@ -103,11 +103,11 @@ def _with_confidence(rows: JointLikelihood, f: np.ndarray, labeled: np.ndarray, 
     total = told.unseen + told.noise
     gap = told.logit - f[labeled]
     beyond = (told.at_top & (gap < 0)) | (told.at_bottom & (gap > 0))
-    gap, share = np.where(beyond, 0.0, gap), np.where(beyond, 0.0, told.unseen / total)
+    gap, share = np.where(beyond, 0.0, gap), told.unseen / total
     kappa = flattening(share * told.noise)
     middle = kappa * (f[labeled] + share * gap)
     value, slope_f, info_ff = rows.value.copy(), rows.slope_f.copy(), rows.info_ff.copy()
     value[labeled] -= np.logaddexp(0, -middle) + gap**2 / (2 * total) + np.log(total) / 2
-    slope_f[labeled] += expit(-middle) * kappa * (1 - share) + gap / total
+    slope_f[labeled] += expit(-middle) * kappa * np.where(beyond, 1.0, 1 - share) + gap / total
     info_ff[labeled] += ~beyond / total
     return rows._replace(value=value, slope_f=slope_f, info_ff=info_ff)

@@ -127,7 +127,7 @@ class Posterior:
         higher = float(steep.sum()) if self.known_prior is None else 0.0
         flatter = float(steep @ logit(np.clip(self.prob, 1e-9, 1 - 1e-9)))
         off = (USUAL_LEVEL_ERROR * higher) ** 2 + (USUAL_SLOPE_ERROR * flatter) ** 2
-        return Uncertainty(max(by_model, by_labels), classes, (self.model.unseen / 2 * higher) ** 2 / 12, off)
+        return Uncertainty(max(by_model, by_labels), classes, (self.model.unseen[0] / 2 * higher) ** 2 / 12, off)
 
     @cached_property
     def _pull_of_all(self) -> np.ndarray:
@@ -141,7 +141,7 @@ class Posterior:
         total = np.zeros(len(self.model.coefficients))
         for part in parts:
             total += steep[part] @ self.model.columns(dense(self._X[part]))
-        return np.asarray(flattening(self.model.unseen) * total)
+        return np.asarray(flattening(self.model.unseen[0]) * total)
 
 
 def fit_posterior(

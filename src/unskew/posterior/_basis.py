@@ -33,12 +33,17 @@ class Scales(NamedTuple):
 class Scaling:
     """Columns standardized and, where there are not too many, by the normal score of their rank beside that.
 
+    More columns than MOST_FEATURES are replaced by principal components, which keep their sizes: one that hardly varies
+    is hardly anything.
+
     Attributes
     ----------
     center, directions : arrays, or None
         Principal components of wide tables and images.
     kept : array of int
         Columns, or components, that vary.
+    size : array of shape (n_kept,)
+        How much each counts: 1, or for a component its standard deviation over the usual one.
     ranked : array of int
         Those of the kept ones whose rank counts, too; that of a column with two values would be the same column again.
     quantiles : array of shape (QUANTILES, n_ranked)
@@ -49,27 +54,31 @@ class Scaling:
     kept: np.ndarray
     mean: np.ndarray
     deviation: np.ndarray
+    size: np.ndarray
     ranked: np.ndarray
     quantiles: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, rng: np.random.RandomState) -> Self:
-        """Learn from these rows."""
+    def of(cls, X: np.ndarray, rng: np.random.RandomState, *, one_unit: bool = False) -> Self:
+        """Learn from these rows; with `one_unit` the columns of a wide table, such as pixels, keep their sizes, too."""
         center = directions = None
         if X.shape[1] > MOST_FEATURES:
-            found = PCA(min(MOST_FEATURES, len(X)), random_state=rng).fit(X)
-            center, directions = found.mean_, found.components_.T
+            unit = _deviation_if_varying(X)
+            unit = np.where(np.isfinite(unit), unit[np.isfinite(unit)].mean(), np.inf) if one_unit else unit
+            found = PCA(min(MOST_FEATURES, len(X)), random_state=rng).fit(X / unit)
+            center, directions = X.mean(axis=0), found.components_.T / unit[:, None]
             X = (X - center) @ directions
-        deviation = X.std(axis=0)
-        kept = np.flatnonzero(deviation > 1e-9 * np.abs(X).max(axis=0))
-        X = X[:, kept]
+        deviation = _deviation_if_varying(X)
+        kept = np.flatnonzero(np.isfinite(deviation))
+        X, deviation = X[:, kept], deviation[kept]
+        size = np.ones(len(kept)) if directions is None else deviation / np.sqrt(np.mean(deviation**2))
         ranked, quantiles = np.arange(0), np.empty((QUANTILES, 0))
         if 0 < X.shape[1] <= MOST_RANKED:
             quantiles = np.quantile(X, np.linspace(0, 1, QUANTILES), axis=0, method="nearest")
             between = (quantiles > quantiles[0]) & (quantiles < quantiles[-1])
             ranked = np.flatnonzero(between.any(axis=0))
             quantiles = quantiles[:, ranked]
-        return cls(center, directions, kept, X.mean(axis=0), deviation[kept], ranked, quantiles)
+        return cls(center, directions, kept, X.mean(axis=0), deviation, size, ranked, quantiles)
 
     @property
     def n_features(self) -> int:
@@ -83,10 +92,17 @@ class Scaling:
         X = X[:, self.kept]
         if not X.shape[1]:
             return np.zeros((len(X), 1))
-        standard = np.clip((X - self.mean) / self.deviation, -FARTHEST, FARTHEST)
-        pairs = zip(X[:, self.ranked].T, self.quantiles.T, strict=True)
-        scaled = np.column_stack([standard, *(_normal_score(*pair) for pair in pairs)])
+        standard = self.size * np.clip((X - self.mean) / self.deviation, -FARTHEST, FARTHEST)
+        columns = zip(X[:, self.ranked].T, self.quantiles.T, self.size[self.ranked], strict=True)
+        scores = [size * _normal_score(values, quantiles) for values, quantiles, size in columns]
+        scaled = np.column_stack([standard, *scores])
         return np.asarray(scaled / np.sqrt(self.n_features))
+
+
+def _deviation_if_varying(X: np.ndarray) -> np.ndarray:
+    """Standard deviation of each column; infinite for one that is constant but for rounding."""
+    deviation = X.std(axis=0)
+    return np.where(deviation > 1e-9 * np.abs(X).max(axis=0), deviation, np.inf)
 
 
 def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:

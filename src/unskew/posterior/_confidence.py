@@ -24,6 +24,9 @@ BOUNDS = [(-6.0, 5.0), (-6.0, 4.0), (-1.5, 2.5), (-8.0, 3.0), (-14.0, -1.4)]
 ROUNDS = 3
 NEAR_END = 0.15
 LEAST_NOISE, MOST_NOISE = 0.01, 0.5
+HIDDEN_SPREAD = 1.5
+"""Labels favor rows whose unseen part is high, and so show less of its variance than there may be: by this factor."""
+NO_UNSEEN, NO_NOISE = np.exp(BOUNDS[3][0]), np.exp(BOUNDS[4][0])
 
 
 @dataclass(frozen=True)
@@ -36,16 +39,28 @@ class ConfidenceFit:
         Logit of the confidence minus its prediction from the other labeled rows.
     reliability : float
         Share of the variance of the logit that these predictions explain, in [0, 1].
+    evidence : float
+        Log marginal likelihood, with which scalings of the same rows can be compared.
+    all_real, all_noise : Scales
+        What the columns do not explain taken for real variation alone, or for noise as far as there can be noise.
     """
 
     scales: Scales
     residual: np.ndarray
     reliability: float
+    evidence: float
+    all_real: Scales
+    all_noise: Scales
 
 
 def confidence_logit(confidence: np.ndarray) -> np.ndarray:
-    """Logit of the confidence, its ends held."""
-    return np.asarray(logit(np.clip(confidence, LOWEST, HIGHEST)))
+    """Logit of the confidence, its ends held.
+
+    A confidence of exactly 0 or 1 was rounded, voted or cut off there: it counts as halfway to the nearest one inside.
+    """
+    inside = confidence[(confidence > 0) & (confidence < 1)]
+    lowest, highest = (inside.min() / 2, (1 + inside.max()) / 2) if len(inside) else (LOWEST, HIGHEST)
+    return np.asarray(logit(np.clip(confidence, max(lowest, LOWEST), min(highest, HIGHEST))))
 
 
 def noise_variance(noise: float, predicted: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -68,10 +83,12 @@ def largest_noise(confidence: np.ndarray) -> float:
     """Noise above this size would have left more confidences at 0 or 1 than there are.
 
     Near the ends, where the share of rows per unit is about constant, noise of size tau takes 0.4 tau of that share
-    beyond them. Levels and votes say nothing about their noise in this way.
+    beyond them. Levels and votes say nothing about their noise in this way, but m votes, which have steps of 1/m, have
+    no more noise than sqrt(eta (1 - eta) / m).
     """
-    if len(np.unique(np.round(confidence, 9))) <= max(3, len(confidence) / 4):
-        return MOST_NOISE
+    values = np.unique(np.round(confidence, 9))
+    if len(values) <= max(3, len(confidence) / 4):
+        return MOST_NOISE if len(values) < 2 else float(MOST_NOISE * np.sqrt(np.median(np.diff(values))))
     away = np.minimum(confidence, 1 - confidence)
     at_end, near = (away < 1e-9).sum(), ((away >= 1e-9) & (away < NEAR_END)).sum()
     return float(np.clip(1.5 * NEAR_END * (at_end + 0.5) / (near + 0.5) / 0.4, LEAST_NOISE, MOST_NOISE))
@@ -81,7 +98,9 @@ def fit_confidence(features: np.ndarray, confidence: np.ndarray, rng: np.random.
     """Scales by the marginal likelihood of the labeled rows, and the residuals of leaving each out."""
     y = confidence_logit(confidence)
     some = np.arange(len(y)) if len(y) <= MOST_LABELED else rng.choice(len(y), MOST_LABELED, replace=False)
-    scales, predicted = _Process(features[some], y[some], largest_noise(confidence)).fit()
+    most = largest_noise(confidence)
+    scales, predicted, evidence = _Process(features[some], y[some], most).fit()
+    all_real, all_noise = _other_explanations(scales, noise_variance(1.0, predicted, y[some]), most**2)
     residual = y[some] - predicted
     others = (y[some].sum() - y[some]) / max(len(some) - 1, 1)
     spread = float(np.sum((y[some] - others) ** 2))
@@ -90,7 +109,19 @@ def fit_confidence(features: np.ndarray, confidence: np.ndarray, rng: np.random.
         everywhere = np.full(len(y), float(np.sqrt(np.mean(residual**2))))
         everywhere[some] = residual
         residual = everywhere
-    return ConfidenceFit(scales, residual, reliability)
+    return ConfidenceFit(scales, residual, reliability, evidence, all_real, all_noise)
+
+
+def _other_explanations(scales: Scales, per_noise: np.ndarray, most: float) -> tuple[Scales, Scales]:
+    """The same unexplained variance as real variation alone, and as noise, of variance `most` at most.
+
+    A few dozen labels hardly tell the two apart: rounded or noisy confidence hides real variation.
+    """
+    real = HIDDEN_SPREAD / np.mean(1 / (scales.unseen + scales.noise * per_noise))
+    usual = 1 / np.mean(1 / per_noise)
+    noise = max(scales.noise, min(most, scales.noise + scales.unseen / usual))
+    left = max(NO_UNSEEN, scales.unseen - (noise - scales.noise) * usual)
+    return scales._replace(unseen=float(real), noise=NO_NOISE), scales._replace(unseen=float(left), noise=float(noise))
 
 
 class _Process:
@@ -105,8 +136,8 @@ class _Process:
         self.unit = max(float(np.median(apart)), 1e-9) if len(apart) else 1.0
         self.bounds = [*BOUNDS[:-1], (BOUNDS[-1][0], 2 * np.log(largest_noise))]
 
-    def fit(self) -> tuple[Scales, np.ndarray]:
-        """Scales, and the prediction of each logit from the others."""
+    def fit(self) -> tuple[Scales, np.ndarray, float]:
+        """Scales, the prediction of each logit from the others, and the evidence."""
         log = np.minimum(USUAL, [high for _, high in self.bounds])
         predicted = (self.y + self.y.mean()) / 2
         for _ in range(ROUNDS):  # the noise depends on the predictions, and these on the noise
@@ -116,7 +147,7 @@ class _Process:
             log = found.x
             predicted = self._left_out(log, per_noise)
         linear, waves, length, unseen, noise = np.exp(log).tolist()
-        return Scales(linear, waves, length * self.unit, unseen, noise), predicted
+        return Scales(linear, waves, length * self.unit, unseen, noise), predicted, -float(found.fun)
 
     def _kernel(self, log: np.ndarray, per_noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Covariance of the logits, and the part of it that falls with the distance."""

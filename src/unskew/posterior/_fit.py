@@ -8,8 +8,8 @@ from scipy.special import expit
 
 from unskew.errors import TooFewLabeled
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._basis import Scales, Scaling, Waves, columns_of_propensity, scale_of_columns
-from unskew.posterior._confidence import confidence_logit, fit_confidence
+from unskew.posterior._basis import MOST_FEATURES, Scales, Scaling, Waves, columns_of_propensity, scale_of_columns
+from unskew.posterior._confidence import ConfidenceFit, confidence_logit, fit_confidence
 from unskew.posterior._joint_fit import FREE, USUAL_PROPENSITY, JointData, JointFit
 from unskew.posterior._model import PosteriorModel, blocks_of
 
@@ -27,13 +27,21 @@ class View(NamedTuple):
         How much larger the variance of f is among all rows than the labeled ones show, because these are alike.
     tilt : float
         Prior variance of the slopes of g: how much the propensity depends on the columns.
+    scales : str
+        Field of `ConfidenceFit`: what the columns do not explain of the confidence is real, or noise, or either.
     """
 
-    stretch: float
-    tilt: float
+    stretch: float = 2.0
+    tilt: float = 0.15
+    scales: str = "scales"
 
 
-VIEWS = (View(2.0, 0.15), View(0.7, 0.15), View(6.0, 0.15), View(2.0, 0.02), View(2.0, 1.0))
+VIEWS = (
+    View(),
+    *(View(stretch=0.7), View(stretch=6.0)),
+    *(View(tilt=0.02), View(tilt=1.0)),
+    *(View(scales="all_real"), View(scales="all_noise")),
+)
 """The first counts; how far the others are from it is a part of every error."""
 
 
@@ -65,7 +73,7 @@ class FittedPosterior:
             if self.coefficients_of_propensity is not None:
                 g = columns_of_propensity(features) @ self.coefficients_of_propensity + USUAL_PROPENSITY
                 propensity[rows] = expit(g)
-        return propensity, flattening(self.model.unseen) * deviation
+        return propensity, flattening(self.model.unseen[0]) * deviation
 
 
 def rows_to_fit(labeled: np.ndarray, n_inputs: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
@@ -96,15 +104,14 @@ def fit_rows(
     rng: np.random.RandomState,
 ) -> FittedPosterior:
     """Fit to these rows, of which each stands for `weight` rows of the table; `confidence` is of the labeled ones."""
-    scaling = Scaling.of(X, rng)
-    features = scaling.apply(X)
-    alone = fit_confidence(features[labeled], confidence, rng)
+    scaling, features, alone = _best_scaling(X, labeled, confidence, rng)
     waves = Waves.draw(alone.scales.length, features.shape[1], rng)
     columns = waves.columns_of_posterior(features), columns_of_propensity(features)
-    variances = alone.scales.unseen, alone.scales.noise
     fits: list[JointFit] = []
     for view in VIEWS:
-        scale = _scale_under(view, alone.scales, features.shape[1], two_sample)
+        scales: Scales = getattr(alone, view.scales)
+        scale = _scale_under(view, scales, features.shape[1], two_sample)
+        variances = scales.unseen, scales.noise
         data = JointData.of(columns, scale, labeled, weight, confidence_logit(confidence), variances, two_sample)
         fits.append(JointFit.of(data, start=fits[0].coefficients if fits else None))
     first, n = fits[0], columns[0].shape[1]
@@ -112,9 +119,22 @@ def fit_rows(
     pulled = columns[0][labeled] @ covariance
     influence = pulled * (alone.residual / (first.data.told.noise + alone.scales.unseen))[:, None]
     coefficients = np.column_stack([each.coefficients[:n] for each in fits])
-    model = PosteriorModel(scaling, waves, coefficients, alone.scales.unseen, np.zeros(len(VIEWS)))
+    unseen = np.array([each.data.told.unseen for each in fits])
+    model = PosteriorModel(scaling, waves, coefficients, unseen, np.zeros(len(VIEWS)))
     of_propensity = None if two_sample else first.coefficients[n:]
     return FittedPosterior(model, covariance, influence, alone.reliability, of_propensity)
+
+
+def _best_scaling(
+    X: np.ndarray, labeled: np.ndarray, confidence: np.ndarray, rng: np.random.RandomState
+) -> tuple[Scaling, np.ndarray, ConfidenceFit]:
+    """Columns each in its own unit or, where there are very many and it explains the confidence better, all in one."""
+    some = rng.randint(2**31 - 1)  # the same labeled rows for both, where only some are used
+    choices = (False, True) if X.shape[1] > MOST_FEATURES else (False,)
+    scalings = [Scaling.of(X, rng, one_unit=each) for each in choices]
+    found = [fit_confidence(each.apply(X[labeled]), confidence, np.random.RandomState(some)) for each in scalings]
+    best = int(np.argmax([each.evidence for each in found]))
+    return scalings[best], scalings[best].apply(X), found[best]
 
 
 def _scale_under(view: View, scales: Scales, n_features: int, two_sample: bool) -> np.ndarray:

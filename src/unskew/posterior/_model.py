@@ -23,7 +23,7 @@ class PosteriorModel:
     ----------
     coefficients : array of shape (n_columns, n_views)
         Of f, under each set of assumptions; the first is the one that counts.
-    unseen : float
+    unseen : array of shape (n_views,)
         Variance of what the columns do not show.
     offset : array of shape (n_views,)
         Added to the logits; 0 unless the prior is known.
@@ -32,7 +32,7 @@ class PosteriorModel:
     scaling: Scaling
     waves: Waves
     coefficients: np.ndarray
-    unseen: float
+    unseen: np.ndarray
     offset: np.ndarray
 
     def columns(self, X: np.ndarray) -> np.ndarray:
@@ -52,23 +52,25 @@ class PosteriorModel:
     def alone(self) -> Self:
         """Without the other sets of assumptions."""
         only = np.ascontiguousarray(self.coefficients[:, :1])  # products round by the layout of their factors
-        return type(self)(self.scaling, self.waves, only, self.unseen, self.offset[:1])
+        return type(self)(self.scaling, self.waves, only, self.unseen[:1], self.offset[:1])
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All of it as arrays, without the other sets of assumptions."""
         parts = {**vars(self.scaling), **vars(self.waves), "coefficients": self.coefficients[:, 0]}
-        parts |= {"unseen": np.float64(self.unseen), "offset": np.float64(self.offset[0])}
+        parts |= {"unseen": np.float64(self.unseen[0]), "offset": np.float64(self.offset[0])}
         # A file takes the numbers as they lie in memory.
         return {name: np.asarray(value, order="C") for name, value in parts.items() if value is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_inputs: int) -> Self:
         """What `to_arrays` wrote for rows of so many numbers; ValueError if it cannot be that."""
+        # Files of earlier versions have no sizes: each column counted the same.
+        arrays = {"size": np.ones(np.shape(arrays.get("mean", ()))), **arrays}
         found = _checked_arrays(arrays, n_inputs)
-        names = "kept", "mean", "deviation", "ranked", "quantiles"
+        names = "kept", "mean", "deviation", "size", "ranked", "quantiles"
         scaling = Scaling(found.get("center"), found.get("directions"), *(found[name] for name in names))
         waves = Waves(found["frequencies"], found["phases"])
-        numbers = float(found["unseen"]), found["offset"].reshape(1)
+        numbers = found["unseen"].reshape(1), found["offset"].reshape(1)
         return cls(scaling, waves, found["coefficients"][:, None], *numbers)
 
 
@@ -82,7 +84,7 @@ def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[
     n_features = max(1, n_kept + n_ranked)
     n_columns = shape("directions")[-1] if "directions" in arrays else n_inputs
     wanted = {
-        "kept": (n_kept,), "mean": (n_kept,), "deviation": (n_kept,), "ranked": (n_ranked,),
+        "kept": (n_kept,), "mean": (n_kept,), "deviation": (n_kept,), "size": (n_kept,), "ranked": (n_ranked,),
         "quantiles": (QUANTILES, n_ranked), "frequencies": (n_features, N_WAVES), "phases": (N_WAVES,),
         "coefficients": (1 + n_features + N_WAVES,), "unseen": (), "offset": (),
     }  # fmt: skip
