@@ -31,6 +31,14 @@ def test_levels(reliability, level, points):
     assert bool(finding.advice) == (level != "good")
 
 
+def test_labels_of_one_confidence_get_other_advice_than_more_columns():
+    data = toy.draw(300, random_state=0)
+    posterior = fit_posterior(data.X, data.labeled, np.full(300, 0.6))
+    for use in (lambda: estimate_ranking(data.X[:, 0], posterior), lambda: compare_rankings(*data.X.T, posterior)):
+        with pytest.warns(LowReliabilityWarning, match=r"All labels have the same confidence.*confidence of its own"):
+            use()
+
+
 def test_old_records_show_what_they_showed():
     assert shows_points(None)
 

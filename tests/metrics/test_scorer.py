@@ -239,7 +239,7 @@ def asked(monkeypatch):
     def learn(X, y, confidence, **options):
         rows.append(X)
         prob = 0.1 + 0.5 * (X[:, 0] > 0)
-        return SimpleNamespace(prob=prob, everything=np.ones(len(X), bool), reliability=1.0)
+        return SimpleNamespace(prob=prob, everything=np.ones(len(X), bool), reliability=1.0, confidence_varies=True)
 
     monkeypatch.setattr("unskew.metrics.scorer.fit_posterior", learn)
     monkeypatch.setattr("unskew.metrics.scorer._judgements", {})

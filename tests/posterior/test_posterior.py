@@ -8,9 +8,16 @@ from scipy.special import expit, logit
 import unskew
 from unskew.datasets import toy
 from unskew.errors import TooFewLabeled
+from unskew.metrics import estimate_ranking
 from unskew.posterior import PosteriorModel, block_size, fit_posterior
-from unskew.posterior._basis import Scaling, scale_of_columns
-from unskew.posterior._confidence import confidence_logit, fit_confidence, largest_noise, noise_variance
+from unskew.posterior._basis import Scales, Scaling, scale_of_columns
+from unskew.posterior._confidence import (
+    _other_explanations,
+    confidence_logit,
+    fit_confidence,
+    largest_noise,
+    noise_variance,
+)
 from unskew.posterior._fit import VIEWS, rows_to_fit
 from unskew.posterior._joint_fit import JointData, JointFit, log_posterior, slope_and_information
 
@@ -81,6 +88,37 @@ def test_real_variation_is_not_taken_for_that_of_all_rows():
         errors.append(found.prior - truth.mean())
         assert eta[labeled == 1].mean() > truth.mean() + 0.2  # what a plain regression on the labels would say
     assert abs(np.mean(errors)) < 0.05
+
+
+@pytest.mark.filterwarnings("ignore::unskew.errors.LowReliabilityWarning")
+@pytest.mark.parametrize("change", ["rounded", "noisy"])
+def test_interval_of_the_share_counts_variation_that_no_column_shows(change):
+    """Rounded or noisy confidence hides that what the columns do not explain is real."""
+    covered = []
+    for seed in range(10):
+        rng = np.random.RandomState(seed)
+        X = rng.normal(size=(1500, 2))
+        eta = expit(1.5 * X[:, 0] + rng.normal(size=1500) - 1)
+        truth = rng.uniform(size=1500) < eta
+        labeled = (truth & (rng.uniform(size=1500) < 0.2)).astype(int)
+        given = np.round(eta, 1) if change == "rounded" else np.clip(eta + 0.1 * rng.normal(size=1500), 0, 1)
+        found = estimate_ranking(X[:, 0], fit_posterior(X, labeled, given))
+        covered.append(found.prior_low <= truth.mean() <= found.prior_high)
+    assert np.mean(covered) >= 0.8
+
+
+def test_real_variation_and_noise_are_two_explanations_of_the_same_variance():
+    """Each moves all of it to its side, but noise only as far as the ends of the scale allow."""
+    scales = Scales(1.0, 1.0, 1.0, unseen=0.5, noise=0.01)
+    per_noise = np.full(20, 16.0)
+    real, noise = _other_explanations(scales, per_noise, most=0.25)
+    assert real.unseen == pytest.approx(1.5 * (0.5 + 0.16))
+    assert real.noise < 1e-5
+    assert noise.noise == pytest.approx(0.01 + 0.5 / 16)
+    assert noise.unseen < 1e-3
+    _, held = _other_explanations(scales, per_noise, most=0.02)
+    assert held.noise == pytest.approx(0.02)
+    assert held.unseen == pytest.approx(0.5 - 0.01 * 16)
 
 
 def test_uncertainty_of_the_mean_follows_from_the_coefficients(data, found):
@@ -190,7 +228,8 @@ def test_noise_is_bounded_by_how_many_confidences_are_at_the_ends():
     for size in (0.05, 0.1, 0.2):
         noisy = np.clip(exact + size * rng.normal(size=200), 0, 1)
         assert 0.7 * size < largest_noise(noisy) < 4 * size
-    assert largest_noise(rng.binomial(5, exact) / 5) == 0.5  # votes do not show it
+    assert largest_noise(rng.binomial(5, exact) / 5) == pytest.approx(0.5 / np.sqrt(5))  # votes do not show it
+    assert largest_noise(np.full(10, 0.7)) == 0.5
 
 
 def test_reliability_of_exact_noisy_and_meaningless_confidence():
@@ -218,6 +257,26 @@ def test_wide_rows_become_components():
     scaling = Scaling.of(X, rng)
     assert scaling.directions.shape == (300, 60)
     assert np.isfinite(scaling.apply(X)).all()
+    assert np.mean(np.sum(scaling.apply(X) ** 2, axis=1)) == pytest.approx(1, abs=0.1)
+    spread = scaling.apply(X).std(axis=0)
+    assert spread[0] > 1.5 * spread[-2]  # components keep their sizes
+
+
+def test_units_of_wide_tables_do_not_matter_unless_one_unit_explains_more():
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(400, 12)) @ rng.normal(size=(12, 300)) + rng.normal(size=(400, 300))
+    units = 10 ** rng.uniform(-3, 3, size=300)
+    for one_unit in (False, True):
+        first, second = (Scaling.of(each, np.random.RandomState(0), one_unit=one_unit) for each in (X, X * units))
+        pairs = [each.apply(rows) @ each.apply(rows).T for each, rows in ((first, X), (second, X * units))]
+        assert np.allclose(*pairs, atol=0.02) == (not one_unit)
+    # Pixels: what matters is where columns vary most, which standardized columns do not show.
+    X = rng.normal(size=(600, 300)) * np.r_[np.full(5, 10.0), np.full(295, 1.0)]
+    eta = expit(0.1 * X[:, 0] + 0.1 * X[:, 1] - 1)
+    labeled = (rng.uniform(size=600) < 0.6 * eta).astype(int)
+    chosen = fit_posterior(X, labeled, eta)
+    assert chosen.reliability > 0.8
+    assert np.corrcoef(chosen.prob, eta)[0, 1] > 0.9
 
 
 def test_large_tables_are_fitted_to_some_of_their_rows():
@@ -293,6 +352,7 @@ def test_what_a_posterior_needs_is_said(changes, words):
 def test_confidence_at_its_ends_is_held():
     assert np.isfinite(confidence_logit(np.array([0.0, 1.0]))).all()
     assert confidence_logit(np.array([0.5]))[0] == pytest.approx(logit(0.5))
+    np.testing.assert_allclose(confidence_logit(np.array([0.0, 0.2, 0.9, 1.0])), logit([0.1, 0.2, 0.9, 0.95]))
 
 
 def test_constant_columns_and_constant_confidence_give_the_share_that_confidence_says():

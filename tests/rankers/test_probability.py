@@ -91,7 +91,8 @@ def test_a_damaged_posterior_in_a_file_is_refused_by_name(drawn, tmp_path):
     modelfile.write_model_file(tmp_path / "wrong", modelfile.ModelFile(model.header, arrays))
     with pytest.raises(unskew.errors.ModelFileError, match=r"wrong must hold a model.*finite numbers in float64"):
         unskew.load(tmp_path / "wrong")
-    arrays = {**model.arrays, "posterior.coefficients": np.full(105, 1e308)}
+    huge = {"posterior.coefficients": np.r_[1.7e308, np.zeros(104)], "posterior.offset": np.array(1.7e308)}
+    arrays = {**model.arrays, **huge}
     modelfile.write_model_file(tmp_path / "huge", modelfile.ModelFile(model.header, arrays))
     with pytest.raises(unskew.errors.ModelFileError, match="its probability of being positive"):
         unskew.load(tmp_path / "huge")

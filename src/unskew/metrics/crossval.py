@@ -248,7 +248,11 @@ def _rank_in_fold(estimator: Any, seen: tuple[Any, np.ndarray, np.ndarray], new:
     # Without metadata routing a pipeline wants the name of the step before that of what is passed to it.
     nested = isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]
     name = f"{estimator.steps[-1][0]}__confidence" if nested else "confidence"
-    model = clone(estimator).fit(X, y, **({name: confidence} if takes_confidence else {}))
+    model = clone(estimator)
+    final = _last_step(model)
+    if getattr(final, "uses_labeling", False) and not final.needs_prior():
+        final.set_params(probability=False)  # nothing but the score is wanted, and it does not depend on them
+    model.fit(X, y, **({name: confidence} if takes_confidence else {}))
     return np.asarray(rankdata(output_of(model, "decision_function", new)) / (count_rows(new) + 1))
 
 

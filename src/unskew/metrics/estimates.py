@@ -148,7 +148,7 @@ def findings_instead_of_warnings() -> Iterator[None]:
 
 def findings_of(found: RankingEstimate, posterior: Posterior) -> list[Finding]:
     """What a user should know of an estimate: the same of which `estimate_ranking` warns in Python."""
-    findings = [check_reliability(found.reliability)]
+    findings = [check_reliability(found.reliability, varies=posterior.confidence_varies)]
     if posterior.everything.all():
         findings.append(check_labeled_share(found.prior_high, posterior.n_labeled / len(posterior.prob)))
     return findings
@@ -159,7 +159,7 @@ def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level:
 
     Warns where the reliability of the posterior is low.
     """
-    warn_of(check_reliability(posterior.reliability))
+    warn_of(check_reliability(posterior.reliability, varies=posterior.confidence_varies))
     judge, other = (_Judge(_checked_score(score, posterior, level), posterior, level) for score in (score_a, score_b))
 
     def difference(prob: np.ndarray) -> _Value:

@@ -30,8 +30,10 @@ def shows_points(reliability: float | None) -> bool:
     return reliability is None or reliability >= INTERVALS_ONLY_BELOW
 
 
-def check_reliability(reliability: float) -> Finding:
+def check_reliability(reliability: float, *, varies: bool = True) -> Finding:
     """Whether the confidence can be predicted from the rows, which every estimate rests on.
+
+    `varies`: whether labels differ in their confidence at all.
 
     Examples
     --------
@@ -43,6 +45,13 @@ def check_reliability(reliability: float) -> Finding:
         return Finding(
             GOOD, name, f"The confidence can be predicted from the other columns: reliability {reliability:.2f} of 1."
         )
+    if not varies:
+        text = (
+            "All labels have the same confidence, so nothing can be learned from it about which rows are more likely "
+            "to be positive: estimates rest on assumptions."
+        )
+        advice = "Use the intervals only, not the single values. Give each label a confidence of its own."
+        return Finding(WARNING, name, text, advice)
     hardly = "only partly" if shows_points(reliability) else "hardly"
     text = (
         f"The confidence can {hardly} be predicted from the other columns: reliability {reliability:.2f} of 1, and "

@@ -70,7 +70,7 @@ class SarScorer:
             return sar_auc(y, score, confidence, prob, scenario, clip=self.clip).unclipped
         # What a candidate makes of the table would give each candidate a posterior of its own.
         known = _posterior_of(X if is_table(X) else transformed, labeled, confidence, scenario)
-        self._warn_once(known.reliability)
+        self._warn_once(known)
         everything = slice(None) if scenario == "one-sample" else ~labeled
         return plug_in_auc(score[everything].astype(np.float64), known.prob)
 
@@ -91,11 +91,11 @@ class SarScorer:
             )
         return self.scenario
 
-    def _warn_once(self, reliability: float) -> None:
+    def _warn_once(self, known: "_Judgement") -> None:
         """A search calls a scorer for every fold and candidate; the first low reliability is enough."""
-        if reliability < WARN_BELOW and "reliability" not in self._told:
+        if known.reliability < WARN_BELOW and "reliability" not in self._told:
             self._told.add("reliability")
-            warn_of(check_reliability(reliability), stacklevel=4)
+            warn_of(check_reliability(known.reliability, varies=known.confidence_varies), stacklevel=4)
 
 
 def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
@@ -115,6 +115,7 @@ class _Judgement:
 
     prob: np.ndarray
     reliability: float
+    confidence_varies: bool
 
 
 _judgements: dict[str, _Judgement] = {}
@@ -132,7 +133,8 @@ def _posterior_of(X: Any, labeled: np.ndarray, confidence: Any, scenario: str) -
         full = np.full(len(labeled), np.nan)
         full[labeled] = sure
         posterior = fit_posterior(complete_features(X), labeled, full, scenario=scenario)
-        known = _Judgement(posterior.prob[posterior.everything], posterior.reliability)
+        prob = posterior.prob[posterior.everything]
+        known = _Judgement(prob, posterior.reliability, posterior.confidence_varies)
         if len(_judgements) >= MOST_KEPT:
             _judgements.pop(next(iter(_judgements)), None)
         _judgements[key] = known

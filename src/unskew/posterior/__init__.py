@@ -83,6 +83,8 @@ class Posterior:
         Rows that stand for p(x): all, or in the two-sample scenario the unlabeled.
     other_views : array of shape (n_views, n)
         Probabilities under other assumptions about what the rows cannot show.
+    confidence_varies : bool
+        Whether labels differ in their confidence.
     """
 
     prob: np.ndarray
@@ -92,6 +94,7 @@ class Posterior:
     everything: np.ndarray
     other_views: np.ndarray
     n_labeled: int
+    confidence_varies: bool
     known_prior: float | None
     model: PosteriorModel = field(repr=False)
     _fitted: FittedPosterior = field(repr=False)
@@ -198,7 +201,7 @@ def fit_posterior(
         model, logits = replace(model, offset=offset), logits + offset
     prob, *others = expit(logits).T
     propensity, deviation = found.propensity_and_deviation(X)
-    about = found.reliability, everything, np.array(others), int(labeled.sum()), prior
+    about = found.reliability, everything, np.array(others), int(labeled.sum()), bool(np.ptp(sure) > 0), prior
     return Posterior(prob, propensity, deviation, *about, model, found, X)
 
 

@@ -4,6 +4,7 @@ Gives the scales of all parts by the marginal likelihood, the noise, and how wel
 those of the others.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ NEAR_END = 0.15
 LEAST_NOISE, MOST_NOISE = 0.01, 0.5
 HIDDEN_SPREAD = 1.5
 """Labels favor rows whose unseen part is high, and so show less of its variance than there may be: by this factor."""
-NO_UNSEEN, NO_NOISE = np.exp(BOUNDS[3][0]), np.exp(BOUNDS[4][0])
+NO_UNSEEN, NO_NOISE = math.exp(BOUNDS[3][0]), math.exp(BOUNDS[4][0])
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,11 @@ def _other_explanations(scales: Scales, per_noise: np.ndarray, most: float) -> t
 
     A few dozen labels hardly tell the two apart: rounded or noisy confidence hides real variation.
     """
-    real = HIDDEN_SPREAD / np.mean(1 / (scales.unseen + scales.noise * per_noise))
-    usual = 1 / np.mean(1 / per_noise)
+    real = float(HIDDEN_SPREAD / np.mean(1 / (scales.unseen + scales.noise * per_noise)))
+    usual = float(1 / np.mean(1 / per_noise))
     noise = max(scales.noise, min(most, scales.noise + scales.unseen / usual))
     left = max(NO_UNSEEN, scales.unseen - (noise - scales.noise) * usual)
-    return scales._replace(unseen=float(real), noise=NO_NOISE), scales._replace(unseen=float(left), noise=float(noise))
+    return scales._replace(unseen=real, noise=NO_NOISE), scales._replace(unseen=left, noise=noise)
 
 
 class _Process:
