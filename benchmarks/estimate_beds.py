@@ -1,8 +1,8 @@
 """Test beds of the estimates without negatives: tables with known classes, labeled with a bias.
 
 `OPEN` beds are there to build and tune with. `SEEN` beds judged an earlier frozen form of the posterior; since then
-they are open, too. `JUDGED` beds were written down after that and before anything was changed; no estimate on them is
-looked at before the next form is frozen. Each bed is a function of a random state that returns a `Draw`.
+they are open, too. `JUDGED` beds were written down after the last change, and no estimate on any of them was looked at
+before. Each bed is a function of a random state that returns a `Draw`.
 """
 
 from collections.abc import Callable
@@ -360,6 +360,73 @@ def mixture_two_samples(n_labeled: int, n_unlabeled: int, change: Change = exact
     return bed
 
 
+def kinks(n: int, change: Change = exact) -> Bed:
+    """A slope that changes where another column has its median, and two columns that mean nothing."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.normal(size=(n, 6))
+        slope = np.where(X[:, 1] > 0, 2.0, 0.5)
+        eta = expit(slope * X[:, 0] + 0.6 * X[:, 2] - 0.4 * np.abs(X[:, 3]) - 1.8)
+        return labeled_by_law(X, eta, expit(0.9 * X[:, 2] + 0.5 * X[:, 4] - 1.1), rng, change)
+
+    return bed
+
+
+def saddle(n: int, change: Change = exact) -> Bed:
+    """Positive at both ends of one column and in the middle of another."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.normal(size=(n, 4))
+        eta = norm.cdf(0.5 * X[:, 0] ** 2 - 0.5 * X[:, 1] ** 2 + 0.4 * X[:, 2] - 1.2)
+        return labeled_by_law(X, eta, 0.1 + 0.4 * (X[:, 0] > 0), rng, change)
+
+    return bed
+
+
+def waiting_times(n: int, change: Change = exact) -> Bed:
+    """Gamma columns of very different units, of which the ratio matters."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.gamma(2.0, size=(n, 4)) * np.array([1.0, 60.0, 3600.0, 0.01])
+        ratio = np.log(X[:, 0]) - np.log(X[:, 1] / 60)
+        eta = expit(1.4 * ratio + 0.5 * X[:, 2] / 3600 - 3.0)
+        return labeled_by_law(X, eta, expit(1.0 - 60 * X[:, 3]), rng, change)
+
+    return bed
+
+
+def shell_two_samples(n_labeled: int, n_unlabeled: int) -> Bed:
+    """Positive at a certain distance from the center; labeled and unlabeled rows collected apart."""
+
+    def everything(n: int, rng: Random) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X = rng.normal(size=(n, 3))
+        eta = expit(3 * (np.linalg.norm(X, axis=1) - 2.2))
+        return X, eta, (rng.uniform(size=n) < eta).astype(int)
+
+    def bed(rng: Random) -> Draw:
+        pool, pool_eta, pool_truth = everything(40 * n_labeled, rng)
+        caught = rng.uniform(size=len(pool)) < expit(1.5 * pool[:, 0] - 1)
+        chosen = np.flatnonzero(caught & (pool_truth == 1))[:n_labeled]
+        X, eta, truth = everything(n_unlabeled, rng)
+        labeled = np.repeat([1, 0], [len(chosen), n_unlabeled])
+        eta = np.r_[pool_eta[chosen], eta]
+        rows, classes = np.r_[pool[chosen], X], np.r_[pool_truth[chosen], truth]
+        return Draw(rows, classes, labeled, np.where(labeled == 1, eta, np.nan), eta, "two-sample")
+
+    return bed
+
+
+def hidden_switch(n: int, change: Change) -> Bed:
+    """A switch that no column shows makes one row in four likely positive."""
+
+    def bed(rng: Random) -> Draw:
+        X, on = rng.normal(size=(n, 4)), rng.uniform(size=n) < 0.25
+        eta = expit(1.2 * X[:, 0] - 0.8 * X[:, 1] + 1.5 * on - 2)
+        return replace(labeled_by_law(X, eta, expit(0.6 * X[:, 2] - 1.4), rng, change), posterior=None)
+
+    return bed
+
+
 @cache
 def breast_cancer() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Malignant cases are positive, and those with a large radius favored."""
@@ -403,8 +470,6 @@ SEEN: dict[str, Bed] = {
     "cifar10-components": real(lambda: components("cifar10", 25), 4000, 0.15, 100, TREES, noise(0.05)),
     "svhn-components": real(lambda: components("svhn", 30), 4000, 0.2, 200, LOGISTIC),
     "breast-cancer": real(breast_cancer, 300, 0.3, 30, LOGISTIC, n_other=200),
-}
-JUDGED: dict[str, Bed] = {
     "hidden-group-votes": hidden_group(2500, votes(5)),
     "hidden-group-noisy": hidden_group(2500, noise(0.08)),
     "swings": swings(2000),
@@ -417,4 +482,18 @@ JUDGED: dict[str, Bed] = {
     "mnist-levels": real(lambda: components("mnist", 40), 4000, 0.15, 120, TREES, levels(3)),
     "cifar10-forty": real(lambda: components("cifar10", 40), 3000, 0.1, 90, LOGISTIC),
     "breast-cancer-levels": real(breast_cancer, 300, 0.3, 40, LOGISTIC, levels(4), n_other=200),
+}
+JUDGED: dict[str, Bed] = {
+    "kinks": kinks(2000),
+    "kinks-levels": kinks(2500, levels(3)),
+    "saddle-noisy": saddle(2000, noise(0.1)),
+    "waiting-times-votes": waiting_times(2500, votes(7)),
+    "shell-two-sample": shell_two_samples(110, 1500),
+    "hidden-switch-rounded": hidden_switch(2500, lambda confidence, rng: np.round(confidence, 1)),
+    "blood-four-levels": real(lambda: table("blood-2015"), 4000, 0.15, 250, TREES, levels(4)),
+    "diabetes-votes": real(lambda: table("diabetes-2015"), 3000, 0.1, 100, TREES, votes(5)),
+    "fmnist-forty": real(lambda: components("fmnist", 40), 4000, 0.15, 80, LOGISTIC),
+    "svhn-noisy": real(lambda: components("svhn", 25), 4000, 0.1, 120, TREES, noise(0.1)),
+    "cifar10-levels": real(lambda: components("cifar10", 30), 4000, 0.2, 150, LOGISTIC, levels(3)),
+    "digits-votes": real(lambda: table("digits"), 700, 0.2, 60, LOGISTIC, votes(5), n_other=300),
 }

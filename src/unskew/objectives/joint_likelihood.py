@@ -94,6 +94,11 @@ def two_sample_likelihood(f: np.ndarray, g: np.ndarray, labeled: np.ndarray, tol
     return _with_confidence(JointLikelihood(value, -prob * not_positive, labeled - prob, *info), f, labeled, told)
 
 
+def is_beyond_end(f: np.ndarray, told: Told) -> np.ndarray:
+    """Labeled rows whose f is farther out than the end of the scale where their confidence is: it agrees with that."""
+    return np.asarray((told.at_top & (f > told.logit)) | (told.at_bottom & (f < told.logit)))
+
+
 def _with_confidence(rows: JointLikelihood, f: np.ndarray, labeled: np.ndarray, told: Told) -> JointLikelihood:
     r"""Add what the confidence of the labeled rows says.
 
@@ -102,7 +107,7 @@ def _with_confidence(rows: JointLikelihood, f: np.ndarray, labeled: np.ndarray, 
     """
     total = told.unseen + told.noise
     gap = told.logit - f[labeled]
-    beyond = (told.at_top & (gap < 0)) | (told.at_bottom & (gap > 0))
+    beyond = is_beyond_end(f[labeled], told)
     gap, share = np.where(beyond, 0.0, gap), told.unseen / total
     kappa = flattening(share * told.noise)
     middle = kappa * (f[labeled] + share * gap)

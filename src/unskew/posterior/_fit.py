@@ -1,5 +1,6 @@
 """From rows, labels and confidence to the fitted posterior, under several sets of assumptions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,13 +37,18 @@ class View(NamedTuple):
     scales: str = "scales"
 
 
-VIEWS = (
-    View(),
-    *(View(stretch=0.7), View(stretch=6.0)),
-    *(View(tilt=0.02), View(tilt=1.0)),
-    *(View(scales="all_real"), View(scales="all_noise")),
-)
-"""The first counts; how far the others are from it is a part of every error."""
+STRETCH_STEP, MOST_STRETCH = 4.0, 128.0
+CLEARLY = 5.0
+"""Difference of the logarithm of two likelihoods from which on the larger one counts."""
+
+
+def other_views(usual: View) -> tuple[View, ...]:
+    """Opposite answers to three questions; how far they are from the usual one is a part of every error."""
+    return (
+        *(usual._replace(stretch=factor * usual.stretch) for factor in (0.35, 3.0)),
+        *(usual._replace(tilt=tilt) for tilt in (0.02, 1.0)),
+        *(usual._replace(scales=scales) for scales in ("all_real", "all_noise")),
+    )
 
 
 @dataclass(frozen=True)
@@ -107,22 +113,39 @@ def fit_rows(
     scaling, features, alone = _best_scaling(X, labeled, confidence, rng)
     waves = Waves.draw(alone.scales.length, features.shape[1], rng)
     columns = waves.columns_of_posterior(features), columns_of_propensity(features)
-    fits: list[JointFit] = []
-    for view in VIEWS:
+    y = confidence_logit(confidence)
+
+    def fit(view: View, start: np.ndarray | None = None) -> JointFit:
         scales: Scales = getattr(alone, view.scales)
         scale = _scale_under(view, scales, features.shape[1], two_sample)
         variances = scales.unseen, scales.noise
-        data = JointData.of(columns, scale, labeled, weight, confidence_logit(confidence), variances, two_sample)
-        fits.append(JointFit.of(data, start=fits[0].coefficients if fits else None))
-    first, n = fits[0], columns[0].shape[1]
-    covariance = first.covariance[:n, :n]
-    pulled = columns[0][labeled] @ covariance
-    influence = pulled * (alone.residual / (first.data.told.noise + alone.scales.unseen))[:, None]
+        return JointFit.of(JointData.of(columns, scale, labeled, weight, y, variances, two_sample), start)
+
+    usual, first = _usual_view(fit)
+    fits = [first, *(fit(view, first.coefficients) for view in other_views(usual))]
+    n = columns[0].shape[1]
     coefficients = np.column_stack([each.coefficients[:n] for each in fits])
     unseen = np.array([each.data.told.unseen for each in fits])
-    model = PosteriorModel(scaling, waves, coefficients, unseen, np.zeros(len(VIEWS)))
+    model = PosteriorModel(scaling, waves, coefficients, unseen, np.zeros(len(fits)))
     of_propensity = None if two_sample else first.coefficients[n:]
-    return FittedPosterior(model, covariance, influence, alone.reliability, of_propensity)
+    influence = first.influence_of_labels(alone.residual)
+    return FittedPosterior(model, first.covariance[:n, :n], influence, alone.reliability, of_propensity)
+
+
+def _usual_view(fit: Callable[[View], JointFit]) -> tuple[View, JointFit]:
+    """The assumptions that count, and the fit under them.
+
+    Labels that are all alike, such as those of one level, show no variation of f at all. Then that they can be told
+    from the other rows shows it: f varies as much more as makes labels and confidence together clearly more likely.
+    """
+    view = View()
+    found = fit(view)
+    while view.stretch < MOST_STRETCH:
+        wider = view._replace(stretch=STRETCH_STEP * view.stretch)
+        if (other := fit(wider)).evidence < found.evidence + CLEARLY:
+            break
+        view, found = wider, other
+    return view, found
 
 
 def _best_scaling(

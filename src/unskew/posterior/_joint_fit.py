@@ -5,7 +5,13 @@ from typing import Self
 
 import numpy as np
 
-from unskew.objectives.joint_likelihood import JointLikelihood, Told, one_sample_likelihood, two_sample_likelihood
+from unskew.objectives.joint_likelihood import (
+    JointLikelihood,
+    Told,
+    is_beyond_end,
+    one_sample_likelihood,
+    two_sample_likelihood,
+)
 from unskew.posterior._confidence import noise_variance
 
 USUAL_PROPENSITY = -1.0
@@ -82,11 +88,15 @@ def _shared_end(y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class JointFit:
-    """Mode of the coefficients of f, then g, and their covariance by Laplace's method."""
+    """Mode of the coefficients of f, then g, their covariance by Laplace's method, and the evidence of the scales.
+
+    The evidence is the log density of labels and confidence, the coefficients integrated out.
+    """
 
     data: JointData
     coefficients: np.ndarray
     covariance: np.ndarray
+    evidence: float
 
     @classmethod
     def of(cls, data: JointData, start: np.ndarray | None = None) -> Self:
@@ -96,7 +106,19 @@ class JointFit:
             data = data.with_noise_at(theta)
             theta = _climb(data, theta)
         _, information = slope_and_information(data, theta)
-        return cls(data, theta, np.linalg.inv(information))
+        log_determinant = float(np.linalg.slogdet(information)[1])
+        evidence = log_posterior(data, theta) - float(np.log(data.scale).sum()) - log_determinant / 2
+        return cls(data, theta, np.linalg.inv(information), evidence)
+
+    def influence_of_labels(self, residual: np.ndarray) -> np.ndarray:
+        """What each label did to the coefficients of f, by how badly it was predicted from the others.
+
+        One whose f is beyond the end of its scale did nothing.
+        """
+        told, n = self.data.told, self.data.columns_f.shape[1]
+        f, _ = self.data.logits(self.coefficients)
+        pull = np.where(is_beyond_end(f[self.data.labeled], told), 0.0, residual / (told.noise + told.unseen))
+        return np.asarray(self.data.columns_f[self.data.labeled] @ self.covariance[:n, :n] * pull[:, None])
 
 
 def _from_confidence(data: JointData) -> np.ndarray:
