@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unskew.rankers._base import LabelingRanker
+from unskew.rankers._by_labeling import LabelingRanker
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -29,7 +29,7 @@ class NewMethod(LabelingRanker):
 
     name: ClassVar[str] = "new-method"
     table_name: ClassVar[str] = "New"
-    position: ClassVar[int] = 12
+    position: ClassVar[int] = 100
     assumption: ClassVar[str] = "SCAR"
 
     def to_score(self, logit: np.ndarray) -> np.ndarray:

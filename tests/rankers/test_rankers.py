@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from contextlib import nullcontext
 from functools import cache
 
 import numpy as np
@@ -113,7 +114,8 @@ def test_same_seed_same_scores_and_inputs_untouched(name, toy_data):
     X, y, confidence = toy_data.X.copy(), toy_data.labeled.copy(), toy_data.confidence.copy()
     first, second, other = (fit(name, toy_data, random_state=seed, network="mlp") for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
-    assert not np.array_equal(first.decision_function(X), other.decision_function(X))
+    if name != "conf-gp":  # the same rows have the same probabilities, whatever the seed
+        assert not np.array_equal(first.decision_function(X), other.decision_function(X))
     np.testing.assert_array_equal(toy_data.X, X)
     np.testing.assert_array_equal(toy_data.labeled, y)
     np.testing.assert_array_equal(toy_data.confidence, confidence)
@@ -140,7 +142,7 @@ def test_five_labeled_positives(name, five_labeled):
     X, y, confidence = five_labeled
     ranker = unskew.make(name, **QUICK).fit(X, y, confidence=confidence)
     summary = ranker.training_summary_
-    assert (summary["n_labeled"], summary["n_validation_labeled"]) == (3, 2)
+    assert (summary["n_labeled"], summary["n_validation_labeled"]) == ((3, 2) if ranker.holds_out else (5, 0))
     assert np.isfinite(ranker.decision_function(X)).all()
 
 
@@ -148,8 +150,10 @@ def test_five_labeled_positives(name, five_labeled):
 def test_two_or_three_labeled_work_and_say_that_nothing_is_held_out(name, n_labeled, five_labeled):
     X, _, confidence = five_labeled
     y = np.r_[np.ones(n_labeled, int), np.zeros(80 - n_labeled, int)]
-    with pytest.warns(NoHoldOutWarning, match=f"there are {n_labeled} and {80 - n_labeled}"):
-        ranker = unskew.make(name, **QUICK).fit(X, y, confidence=confidence)
+    ranker = unskew.make(name, **QUICK)
+    said = pytest.warns(NoHoldOutWarning, match=f"there are {n_labeled} and {80 - n_labeled}")
+    with said if ranker.holds_out else nullcontext():  # a warning would be an error
+        ranker.fit(X, y, confidence=confidence)
     assert ranker.training_summary_["n_validation_labeled"] == 0
 
 
@@ -176,6 +180,10 @@ def test_explicit_validation_data(name, toy_data):
         toy_data.X, toy_data.labeled, confidence=toy_data.confidence, validation=validation
     )
     summary = ranker.training_summary_
+    if not ranker.holds_out:  # all rows teach
+        assert summary["n_labeled"] == toy_data.labeled.sum() + held_out.labeled.sum()
+        assert summary["n_validation_unlabeled"] == 0
+        return
     assert summary["n_labeled"] == toy_data.labeled.sum()
     assert summary["n_validation_unlabeled"] == 100 - held_out.labeled.sum()
     assert len(ranker.history_) == math.ceil(QUICK["max_epochs"] / getattr(ranker, "epochs_per_round", 1))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from unskew.data.records import PUData
+from unskew.data.rows import joined
 from unskew.errors import NoHoldOutWarning
 
 LEAST_LABELED = 2
@@ -38,6 +39,17 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
     _let_both_sides_count(labeled_out, counts)
     unlabeled_out = _choose_held_out(data.n_unlabeled, float(labeled_out.mean()), 1, rng, data.X.hold_out_limit)
     return _select_rows(data, ~labeled_out, ~unlabeled_out), _select_rows(data, labeled_out, unlabeled_out)
+
+
+def pooled(data: PUData, more: PUData) -> PUData:
+    """Both records as one, whose share of labeled instances is that of all."""
+    both = data.confidence is not None and more.confidence is not None
+    return PUData(
+        X=joined(data.X, more.X),
+        labeled_rows=np.concatenate([data.labeled_rows, len(data.X) + more.labeled_rows]),
+        unlabeled_rows=np.concatenate([data.unlabeled_rows, len(data.X) + more.unlabeled_rows]),
+        confidence=np.concatenate([data.confidence, more.confidence]) if both else None,
+    )
 
 
 def _choose_held_out(

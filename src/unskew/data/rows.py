@@ -107,6 +107,20 @@ def as_rows(X: "np.ndarray | sparse.csr_matrix | sparse.csr_array | Rows") -> Ro
     return SparseRows(X) if sparse.issparse(X) else DenseRows(X)
 
 
+def joined(first: Rows, second: Rows) -> Rows:
+    """Rows of both, one after the other, in memory."""
+    pair = first, second
+    if all(isinstance(each, DenseRows) for each in pair):
+        return DenseRows(np.concatenate([each.array for each in pair if isinstance(each, DenseRows)]))
+    if not all(isinstance(each, DenseRows | SparseRows) for each in pair):
+        kinds = " and ".join(sorted({type(each).__name__ for each in pair}))
+        raise ValueError(
+            f"training and validation rows that count together must be in memory, but they are {kinds}. Put all rows "
+            "into one table, and leave out validation=."
+        )
+    return SparseRows(sparse.vstack([as_table(each, None) for each in pair], format="csr"))
+
+
 def as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Any:
     """Rows as scikit-learn takes them: two-dimensional, with the column names the classifier was fitted with."""
     everything = slice(None) if rows is None else rows

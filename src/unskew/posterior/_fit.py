@@ -82,13 +82,15 @@ class FittedPosterior:
         return propensity, flattening(self.model.unseen[0]) * deviation
 
 
-def rows_to_fit(labeled: np.ndarray, n_inputs: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+def rows_to_fit(
+    labeled: np.ndarray, n_inputs: int, rng: np.random.RandomState, least: int = LEAST_LABELED
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows that are fitted to, in order, and how many of the table each stands for."""
     found = int(labeled.sum()), int((~labeled).sum())
-    if min(found) < LEAST_LABELED:
+    if min(found) < least:
         raise TooFewLabeled(
-            f"a posterior needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but there are "
-            f"{found[0]} and {found[1]}. Label more."
+            f"a posterior needs at least {least} labeled and {least} unlabeled rows, but there are {found[0]} and "
+            f"{found[1]}. Label more."
         )
     room = max(200, MOST_CELLS // max(1, n_inputs))
     rows, weight = [], np.ones(len(labeled))

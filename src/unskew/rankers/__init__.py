@@ -13,7 +13,9 @@ from torch import nn
 
 from unskew._support.modelfile import ModelFile, read_model_file
 from unskew.errors import ModelFileError, closest_name
-from unskew.rankers._base import LabelingRanker, Ranker, RiskRanker
+from unskew.rankers._base import Ranker
+from unskew.rankers._by_labeling import LabelingRanker
+from unskew.rankers._by_risk import RiskRanker
 from unskew.rankers._card import MethodCard, card_of
 from unskew.rankers._state import ranker_of
 

@@ -1,8 +1,9 @@
 """What all methods share: the parameters, the fit from table to threshold, prediction, the model file.
 
-Two abstract bases: `RiskRanker` learns its score by a risk of its own, `LabelingRanker` turns the labeling probability
-into a score. A method is a concrete class in a file of its own and fills hooks, which are public words: `weigh` and
-`risk`, or `to_score`; rarely `learn`, `needs_prior` or `check_parameters`. Nobody subclasses a method.
+Abstract bases stand on this one: `RiskRanker` learns its score by a risk of its own, `LabelingRanker` turns the
+labeling probability into a score, `WholeTableRanker` learns in closed form. A method is a concrete class in a file of
+its own and fills hooks, which are public words: `weigh` and `risk`, or `to_score`, or `function_of`; rarely `learn`,
+`needs_prior` or `check_parameters`. Nobody subclasses a method.
 """
 
 import os
@@ -18,7 +19,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from unskew._support.modelfile import write_model_file
 from unskew._support.parameters import (
@@ -33,8 +33,8 @@ from unskew._support.parameters import (
     one_of,
     whole_number,
 )
-from unskew.data.holdout import hold_out
-from unskew.data.records import PUData, ScoredBatch
+from unskew.data.holdout import hold_out, pooled
+from unskew.data.records import PUData
 from unskew.data.rows import Rows, as_rows
 from unskew.data.validation import (
     SCENARIOS,
@@ -54,7 +54,7 @@ from unskew.objectives.weights import CLIP
 from unskew.rankers._prior import cut, share_of_positives, warn_impossible, with_room_for_labeled
 from unskew.rankers._probability import can_fit_probability, fit_probability, logits_of, require_posterior
 from unskew.rankers._state import model_file_of
-from unskew.rankers.labeling import as_model, can_be_labeling, estimate_at, fit_labeling, read_rows
+from unskew.rankers.labeling import can_be_labeling, estimate_at, fit_labeling, read_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -124,6 +124,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     scenarios: ClassVar[tuple[str, ...]] = SCENARIOS
     uses_labeling: ClassVar[bool] = False
+    holds_out: ClassVar[bool] = True  # whether rows held out choose an epoch
     without_confidence: ClassVar[str] = ""
 
     # Each class lists its own parameters; those of its bases are added.
@@ -238,10 +239,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         self.check_request(confidence)
         data = self._read(X, y, confidence)
         rng = check_random_state(self.random_state)
-        if validation is None:
+        if validation is not None:
+            train, held_out = data, self._read_validation(validation, confidence is not None, data.alpha)
+        elif self.holds_out:
             train, held_out = hold_out(data, self.validation_fraction, rng)
         else:
-            train, held_out = data, self._read_validation(validation, confidence is not None, data.alpha)
+            train = held_out = data
+        if not self.holds_out and held_out is not data:
+            data = train = held_out = pooled(data, held_out)
         in_training = held_out is train
         shared = not in_training and held_out.X is train.X
         often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
@@ -359,40 +364,3 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RiskRanker(Ranker):
-    """A method that learns its score by minimizing a risk."""
-
-    def weigh(self, data: PUData) -> PUData:
-        """Put the weights that the risk needs into the record."""
-        return data
-
-    @abstractmethod
-    def risk(self, batch: ScoredBatch) -> Tensor:
-        """Risk of a scored batch."""
-
-    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
-        """Minimize the risk; sets `network_`, `history_` and `best_epoch_`."""
-        trained = trainer.minimize(self.risk, self.weigh(data), self.weigh(held_out), rng, self.name)
-        self.network_, self.history_, self.best_epoch_ = trained.network, trained.history, trained.best_epoch
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class LabelingRanker(Ranker):
-    """A method whose score is a function of the labeling probability."""
-
-    uses_labeling: ClassVar[bool] = True
-
-    @abstractmethod
-    def to_score(self, logit: np.ndarray) -> np.ndarray:
-        """Turn logits of the labeling probability into scores."""
-
-    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
-        """Nothing is left to learn beyond the labeling model."""
-        model = as_model(self.labeling_)
-        self.history_, self.best_epoch_ = list(model.history), model.best_epoch
-
-    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        return self.to_score(as_model(self.labeling_).logit_at(X, rows))

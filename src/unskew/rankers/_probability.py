@@ -33,7 +33,7 @@ def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probabi
     labeled[data.labeled_rows], confidence[data.labeled_rows] = True, data.confidence
     rows, weight = rows_to_fit(labeled, prod(data.X.shape), rng)
     labels = labeled[rows]
-    found = fit_rows(_table(data.X, rows), labels, confidence[rows][labels], weight, two_sample, rng)
+    found = fit_rows(table_of(data.X, rows), labels, confidence[rows][labels], weight, two_sample, rng)
     model = found.model.alone()
     logits = logits_of(model, data.X, data.unlabeled_rows if two_sample else None)
     if prior is not None:
@@ -48,10 +48,11 @@ def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) ->
     X.walk()
     size = block_size(prod(X.shape))
     parts = (rows[start : start + size] for start in range(0, len(rows), size))
-    return np.concatenate([np.empty(0), *(model.logits(_table(X, part))[:, 0] for part in parts)])
+    return np.concatenate([np.empty(0), *(model.logits(table_of(X, part))[:, 0] for part in parts)])
 
 
-def _table(X: Rows, rows: np.ndarray) -> np.ndarray:
+def table_of(X: Rows, rows: np.ndarray) -> np.ndarray:
+    """These rows as a table of numbers in float64; images as their pixels."""
     return np.asarray(X.take(rows).reshape(len(rows), -1), dtype=np.float64)
 
 

@@ -62,16 +62,17 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "numbers": numbers,
         "labeling": _labeling_header(ranker, arrays),
     }
-    if hasattr(ranker, "posterior_"):
-        arrays |= {f"{POSTERIOR}.{name}": value for name, value in ranker.posterior_.to_arrays().items()}
+    for word in FUNCTIONS:
+        if (function := getattr(ranker, f"{word}_", None)) is not None:
+            arrays |= {f"{word}.{name}": value for name, value in function.to_arrays().items()}
     return ModelFile(header, arrays)
 
 
-POSTERIOR = "posterior"
-"""What the names of the arrays of the posterior begin with."""
+FUNCTIONS = ("posterior", "function")
+"""Functions of the row in closed form, and what the names of their arrays begin with."""
 _WRITTEN_APART = {
     "labeling_",
-    "posterior_",
+    *(f"{word}_" for word in FUNCTIONS),
     "classes_",
     "input_shape_",
     "feature_names_in_",
@@ -269,10 +270,10 @@ def _ranker_from(
     ranker.classes_ = np.array([0, 1])
     ranker.training_summary_ = dict(vars(header.training))
     ranker.history_ = list(header.history)
-    of_posterior = _arrays_of(POSTERIOR, arrays)
-    if of_posterior:
-        ranker.posterior_ = PosteriorModel.from_arrays(of_posterior, math.prod(ranker.input_shape_))
-    names = {name.partition(".")[0] for name in arrays} - {POSTERIOR}
+    for word in FUNCTIONS:
+        if of_function := _arrays_of(word, arrays):
+            setattr(ranker, f"{word}_", PosteriorModel.from_arrays(of_function, math.prod(ranker.input_shape_)))
+    names = {name.partition(".")[0] for name in arrays} - set(FUNCTIONS)
     of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
     for name in names - of_labeling:
         if hasattr(ranker, f"{name}_"):
@@ -354,7 +355,7 @@ def _labeling_header(ranker: "Ranker", arrays: dict[str, np.ndarray]) -> list[di
         return None
     folds = labeling.folds if isinstance(labeling, CrossFittedLabeling) else (labeling,)
     lost = _what_no_file_keeps(folds, ranker)
-    if lost and not hasattr(ranker, "network_"):
+    if lost and not (hasattr(ranker, "network_") or hasattr(ranker, "function_")):
         raise ValueError(
             f"this model scores by its labeling model, {lost}. Fit it with labeling=None to save it, or keep it with "
             "joblib."

@@ -11,7 +11,7 @@ from unskew.data.records import PUData, ScoredBatch
 from unskew.objectives.auc_risk import weighted_auc_risk
 from unskew.objectives.surrogates import TRAINABLE, as_surrogate
 from unskew.objectives.weights import inverse_labeling_weight
-from unskew.rankers._base import RiskRanker
+from unskew.rankers._by_risk import RiskRanker
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from unskew._support.parameters import Rule, above, at_least, one_of
 from unskew.data.records import ScoredBatch
 from unskew.objectives.pu_risk import absolute_correction, nonnegative_correction, pu_risk_parts
 from unskew.objectives.surrogates import TRAINABLE, as_surrogate
-from unskew.rankers._base import RiskRanker
+from unskew.rankers._by_risk import RiskRanker
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

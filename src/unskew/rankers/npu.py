@@ -14,7 +14,7 @@ from unskew.data.records import PUData, ScoredBatch
 from unskew.learning.trainer import Trainer
 from unskew.objectives.pu_risk import absolute_correction, mean_over_everything
 from unskew.objectives.surrogates import Surrogate, sigmoid
-from unskew.rankers._base import RiskRanker
+from unskew.rankers._by_risk import RiskRanker
 
 
 def npu_risk_parts(

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from unskew.rankers._base import LabelingRanker
+from unskew.rankers._by_labeling import LabelingRanker
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

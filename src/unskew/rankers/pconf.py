@@ -9,7 +9,7 @@ from torch import Tensor
 from unskew._support.parameters import Rule, one_of
 from unskew.data.records import ScoredBatch
 from unskew.objectives.surrogates import Surrogate, as_surrogate
-from unskew.rankers._base import RiskRanker
+from unskew.rankers._by_risk import RiskRanker
 
 
 def pconf_risk(labeled: Tensor, confidence: Tensor, surrogate: Surrogate) -> Tensor:

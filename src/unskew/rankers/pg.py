@@ -7,7 +7,7 @@ import numpy as np
 
 from unskew.data.records import PUData
 from unskew.learning.trainer import Trainer
-from unskew.rankers._base import LabelingRanker
+from unskew.rankers._by_labeling import LabelingRanker
 from unskew.rankers.labeling import as_model
 
 

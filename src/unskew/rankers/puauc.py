@@ -9,7 +9,7 @@ from unskew._support.parameters import Rule, one_of
 from unskew.data.records import ScoredBatch
 from unskew.objectives.pairs import mean_over_distinct_pairs, mean_over_pairs
 from unskew.objectives.surrogates import TRAINABLE, Surrogate, as_surrogate
-from unskew.rankers._base import RiskRanker
+from unskew.rankers._by_risk import RiskRanker
 
 
 def puauc_risk(

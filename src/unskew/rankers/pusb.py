@@ -8,7 +8,7 @@ from torch import Tensor
 from unskew.data.records import ScoredBatch
 from unskew.objectives.pu_risk import absolute_correction, pu_risk_parts
 from unskew.objectives.surrogates import logistic
-from unskew.rankers._base import RiskRanker
+from unskew.rankers._by_risk import RiskRanker
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
