@@ -32,13 +32,22 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
             f"{data.n_labeled}{in_words} and {data.n_unlabeled}: nothing is held out, and the epoch is chosen by the "
             "risk on the training data. Pass validation=, or label more instances.",
             NoHoldOutWarning,
-            stacklevel=4,  # hold_out, _fit, fit: the line that called fit
+            stacklevel=5,  # hold_out, learn_together, _fit, fit: the line that called fit
         )
         return data, data
     labeled_out = _choose_held_out(data.n_labeled, fraction, LEAST_LABELED, rng)
     _let_both_sides_count(labeled_out, counts)
     unlabeled_out = _choose_held_out(data.n_unlabeled, float(labeled_out.mean()), 1, rng, data.X.hold_out_limit)
     return _select_rows(data, ~labeled_out, ~unlabeled_out), _select_rows(data, labeled_out, unlabeled_out)
+
+
+def rotating_hold_outs(data: PUData, n: int, rng: np.random.RandomState) -> list[tuple[PUData, PUData]]:
+    """Training and held-out part, n times: each instance is held out once, and teaches all other times."""
+    parts = [rng.permutation(np.arange(count) % n) for count in (data.n_labeled, data.n_unlabeled)]
+    return [
+        (_select_rows(data, *(part != turn for part in parts)), _select_rows(data, *(part == turn for part in parts)))
+        for turn in range(n)
+    ]
 
 
 def pooled(data: PUData, more: PUData) -> PUData:

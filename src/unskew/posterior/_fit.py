@@ -110,8 +110,13 @@ def fit_rows(
     weight: np.ndarray,
     two_sample: bool,
     rng: np.random.RandomState,
+    *,
+    with_other_views: bool = True,
 ) -> FittedPosterior:
-    """Fit to these rows, of which each stands for `weight` rows of the table; `confidence` is of the labeled ones."""
+    """Fit to these rows, of which each stands for `weight` rows of the table; `confidence` is of the labeled ones.
+
+    Other sets of assumptions are for errors of estimates; probabilities and scores do not need them.
+    """
     scaling, features, alone = _best_scaling(X, labeled, confidence, rng)
     waves = Waves.draw(alone.scales.length, features.shape[1], rng)
     columns = waves.columns_of_posterior(features), columns_of_propensity(features)
@@ -124,7 +129,8 @@ def fit_rows(
         return JointFit.of(JointData.of(columns, scale, labeled, weight, y, variances, two_sample), start)
 
     usual, first = _usual_view(fit)
-    fits = [first, *(fit(view, first.coefficients) for view in other_views(usual))]
+    others = other_views(usual) if with_other_views else ()
+    fits = [first, *(fit(view, first.coefficients) for view in others)]
     n = columns[0].shape[1]
     coefficients = np.column_stack([each.coefficients[:n] for each in fits])
     unseen = np.array([each.data.told.unseen for each in fits])

@@ -156,4 +156,4 @@ def ranker_in(
             f"{path} holds a model of the method {name!r}, written by unskew {version}, which this version does not "
             f"have (only {', '.join(methods())}). If unskew.register added it, import its module first."
         )
-    return ranker_of(model, ranker_class(name), Path(path), network)
+    return ranker_of(model, ranker_class(name), Path(path), network, ranker_class)

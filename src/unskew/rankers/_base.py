@@ -7,7 +7,6 @@ its own and fills hooks, which are public words: `weigh` and `risk`, or `to_scor
 """
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -35,26 +34,22 @@ from unskew._support.parameters import (
 )
 from unskew.data.holdout import hold_out, pooled
 from unskew.data.records import PUData
-from unskew.data.rows import Rows, as_rows
+from unskew.data.rows import Rows
 from unskew.data.validation import (
     SCENARIOS,
-    check_confidence,
-    check_features,
-    check_labels,
-    one_label_per_row,
     require_finite_scores,
-    require_two_labeled,
 )
-from unskew.errors import ConfidenceMissingWarning
 from unskew.learning.networks import NETWORKS, NetworkChoice
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
+from unskew.rankers._members import Together, combined_score, count_members, fit_members, mean_history
 from unskew.rankers._prior import cut, share_of_positives, warn_impossible, with_room_for_labeled
 from unskew.rankers._probability import can_fit_probability, fit_probability, logits_of, require_posterior
+from unskew.rankers._reading import read_training, read_validation
 from unskew.rankers._state import model_file_of
-from unskew.rankers.labeling import can_be_labeling, estimate_at, fit_labeling, read_rows
+from unskew.rankers.labeling import can_be_labeling, estimate_at, fit_labeling, mean_labeling, read_rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -75,6 +70,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         Stop after so many epochs without a lower validation risk. None runs all epochs; the best one is kept anyway.
     validation_fraction : float, default=0.2
         Share held out for choosing the epoch when `fit` is given no validation data.
+    ensemble : int, default=1
+        Fits on so many rotating hold-outs, whose standardized scores are averaged: every label teaches and every label
+        judges. Validation data that are passed to `fit` then rotate with the others. Few labels allow fewer fits, two
+        labels each.
+    n_jobs : int or None, default=None
+        Processes that share the fits of an ensemble, as in scikit-learn; -1 takes all cores. The result is the same.
     scenario : {"one-sample", "two-sample"}, default="one-sample"
         One-sample: one sample was drawn and some of its positives were labeled, so that the unlabeled are what
         labeling left over. Two-sample: the unlabeled are a sample of everything, drawn apart from the labeled.
@@ -107,6 +108,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     learning_rate: float = 1e-4
     patience: int | None = None
     validation_fraction: float = 0.2
+    ensemble: int = 1
+    n_jobs: int | None = None
     scenario: str = "one-sample"
     labeling: Any = None
     crossfit: int = 0
@@ -135,6 +138,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         "learning_rate": above(0),
         "patience": whole_number(1) | NONE,
         "validation_fraction": above(0, 1),
+        "ensemble": whole_number(1),
+        "n_jobs": Rule("-1", lambda value: whole_number(-1).allows(value) and value == -1) | whole_number(1) | NONE,
         "scenario": one_of(*SCENARIOS),
         "labeling": Rule("None, a classifier with predict_proba, a density ratio or a fitted ranker", can_be_labeling),
         "crossfit": Rule("0", lambda value: whole_number(0).allows(value) and value == 0) | whole_number(2),
@@ -176,7 +181,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def decision_function(self, X: Any) -> np.ndarray:
         """Score of each instance, higher for more likely positive; shape (n,)."""
         check_is_fitted(self)
-        return require_finite_scores(self._score(self._read_features(X)))
+        return require_finite_scores(self.scores_at(self._read_features(X)))
 
     @available_if(require_posterior)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -222,6 +227,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Learn the score function; sets `history_` and `best_epoch_`."""
 
+    def scores_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        """Scores of these rows, or of all, by the learned score function or by the members of an ensemble."""
+        return combined_score(self.members_, X, rows) if hasattr(self, "members_") else self._score(X, rows)
+
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Scores of these rows, by the learned score function."""
         return score_rows(self.network_, X, rows, self.device).double().numpy()
@@ -237,16 +246,46 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def _fit(self, X: Any, y: Any, confidence: Any, validation: tuple[Any, ...] | None) -> None:
         self.check_request(confidence)
-        data = self._read(X, y, confidence)
+        data = read_training(self, X, y, confidence)
         rng = check_random_state(self.random_state)
+        held_out = None
         if validation is not None:
-            train, held_out = data, self._read_validation(validation, confidence is not None, data.alpha)
-        elif self.holds_out:
-            train, held_out = hold_out(data, self.validation_fraction, rng)
+            held_out = read_validation(self, validation, confidence is not None, data.alpha)
+            if self.ensemble > 1 or not self.holds_out:
+                data, held_out = pooled(data, held_out), None
+        prior = self._learn_probability(data) if self.probability and can_fit_probability(data) else None
+        prior = self.learn_together(data, held_out, prior, rng)
+        self._finish(data, prior)
+
+    def learn_together(
+        self, data: PUData, held_out: PUData | None, prior: float | None, rng: np.random.RandomState
+    ) -> float:
+        """Learn the score by one fit or by those of an ensemble; returns the share of positives.
+
+        `prior` is that of the posterior; None where there is none.
+        """
+        n_members = count_members(self.ensemble, data)
+        if n_members > 1 and held_out is None:
+            return self.take_members(fit_members(self, data, prior, rng, n_members), data)
+        if held_out is None:
+            train, held_out = hold_out(data, self.validation_fraction, rng) if self.holds_out else (data, data)
         else:
-            train = held_out = data
-        if not self.holds_out and held_out is not data:
-            data = train = held_out = pooled(data, held_out)
+            train = data
+        return self._learn_once(train, held_out, prior, rng)
+
+    def take_members(self, together: Together, data: PUData) -> float:
+        """Score by these members from now on; returns the share of positives."""
+        self.members_ = together.members
+        self.history_, self.best_epoch_ = mean_history(together.members)
+        self._summarize(data, None)
+        labelings = [each.ranker.labeling_ for each in together.members if hasattr(each.ranker, "labeling_")]
+        if len(labelings) == len(together.members):
+            self.labeling_: Any = mean_labeling(labelings)
+        if not hasattr(self, "prior_") and hasattr(together.members[0].ranker, "prior_"):
+            self._show_prior(together.prior, data.alpha)
+        return together.prior
+
+    def _learn_once(self, train: PUData, held_out: PUData, prior: float | None, rng: np.random.RandomState) -> float:
         in_training = held_out is train
         shared = not in_training and held_out.X is train.X
         often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
@@ -254,26 +293,51 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         trainer = self._trainer()
         # A generator for each stage: with a lent labeling model the score function is trained as without.
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
-        by_posterior = self.probability and can_fit_probability(data)
-        if self.uses_labeling or (self.prior is None and not by_posterior):
+        if self.uses_labeling or (self.prior is None and prior is None):
             names = getattr(self, "feature_names_in_", None)
             request = self.labeling, train, held_out, trainer, for_labeling, self.crossfit, self.scenario
             self.labeling_, train, held_out = fit_labeling(*request, feature_names=names)
-        if by_posterior:
-            prior = self._learn_probability(data)
-        else:
+        if prior is None:
             prior = self._find_prior([train] if in_training else [train, held_out])
         self.learn(train, held_out, trainer, for_score)
+        self._summarize(train, None if in_training else held_out)
+        return prior
+
+    def blank_member(self, seed: int) -> Self:
+        """A copy to be fitted to a part of the same data."""
+        alone = {"ensemble": 1, "n_jobs": None, "probability": False, "random_state": seed, "verbose": False}
+        member = type(self)(**{**self.get_params(deep=False), **alone})
+        for name in ("input_shape_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        return member
+
+    def fit_member(self, train: PUData, held_out: PUData, prior: float | None) -> tuple[Self, float]:
+        """Learn from a part of the data, and let another choose the epoch; returns the share of positives, too."""
+        if prior is not None:
+            self._show_prior(prior, train.alpha)
+        prior = self._learn_once(train, held_out, prior, check_random_state(self.random_state))
+        self._finish(train, prior)
+        return self, prior
+
+    def _finish(self, data: PUData, prior: float) -> None:
         self.classes_ = np.array([0, 1])
+        self.threshold_ = cut(self.scores_at(data.X, self.rows_for_all(data)), prior)  # decision 6
+
+    def _summarize(self, train: PUData, held_out: PUData | None) -> None:
         self.training_summary_ = {
             "n_labeled": train.n_labeled,
             "n_unlabeled": train.n_unlabeled,
-            "n_validation_labeled": 0 if in_training else held_out.n_labeled,
-            "n_validation_unlabeled": 0 if in_training else held_out.n_unlabeled,
+            "n_validation_labeled": 0 if held_out is None else held_out.n_labeled,
+            "n_validation_unlabeled": 0 if held_out is None else held_out.n_unlabeled,
             "alpha": train.alpha,
         }
-        rows = np.arange(len(data.X)) if self.scenario == "one-sample" else data.unlabeled_rows
-        self.threshold_ = cut(self._score(data.X, rows), prior)  # decision 6
+
+    def rows_for_all(self, data: PUData) -> np.ndarray:
+        """Rows of a record that stand for everything: all, or in the two-sample scenario the unlabeled."""
+        if self.scenario == "two-sample":
+            return data.unlabeled_rows
+        return np.sort(np.concatenate([data.labeled_rows, data.unlabeled_rows]))
 
     def check_parameters(self) -> None:
         """Refuse parameters outside their ranges; a method may add checks of its own."""
@@ -291,20 +355,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def _trainer(self) -> Trainer:
         shared = "network", "max_epochs", "batch_size", "learning_rate", "patience", "device", "verbose"
         return Trainer(**{name: getattr(self, name) for name in shared})
-
-    def _read(self, X: Any, y: Any, confidence: Any) -> PUData:
-        features, labels = check_features(self, X, y, reset=True)
-        data = self._assemble(as_rows(features), labels, confidence)
-        self.input_shape_ = data.X.shape
-        if confidence is None and "confidence" in self.needs:
-            warnings.warn(
-                f"{type(self).__name__} learns from the confidence of the labels, but none was given: every labeled "
-                f"instance counts as certain (confidence 1){', ' * bool(self.without_confidence)}"
-                f"{self.without_confidence}. Pass fit(X, y, confidence=...).",
-                ConfidenceMissingWarning,
-                stacklevel=4,
-            )
-        return data
 
     def needs_prior(self) -> bool:
         """Whether training needs the prior, with the parameters as they are."""
@@ -329,32 +379,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         # Two samples do not determine which share of the positives is labeled.
         self.label_freq_ = alpha / prior if self.scenario == "one-sample" else float("nan")
         return prior
-
-    def _read_validation(self, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:
-        if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-            raise ValueError(
-                "validation must be a tuple (X, y, confidence) or (X, y), but it is a "
-                f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
-            )
-        X, y, confidence = validation if len(validation) == 3 else (*validation, None)
-        rows = self._read_features(X)
-        labels = one_label_per_row(y, len(rows), "y of validation")
-        if with_confidence and confidence is None and "confidence" in self.needs:
-            raise ValueError(
-                "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."
-            )
-        data = self._assemble(rows, labels, confidence if with_confidence else None)
-        return replace(data, sample_alpha=alpha)  # the objective is that of the training data
-
-    def _assemble(self, rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
-        labeled = check_labels(labels)
-        require_two_labeled(labeled, "learning to rank")
-        return PUData(
-            X=rows,
-            labeled_rows=np.flatnonzero(labeled),
-            unlabeled_rows=np.flatnonzero(~labeled),
-            confidence=None if confidence is None else check_confidence(confidence, labeled),
-        )
 
     def _read_features(self, X: Any) -> Rows:
         return read_rows(self, X, self.input_shape_)

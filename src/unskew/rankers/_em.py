@@ -23,6 +23,7 @@ from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Adam, Trained, Trainer
 from unskew.rankers._base import Ranker
+from unskew.rankers._members import mean_of
 from unskew.rankers.labeling import LabelingNetwork, labeling_risk
 
 
@@ -95,11 +96,15 @@ class EMRanker(Ranker):
 
     def posterior(self, X: Any) -> np.ndarray:
         """Estimated probability of being positive; shape (n,)."""
+        if hasattr(self, "members_"):
+            return mean_of(self.members_, lambda each: each.posterior(X))
         return np.asarray(torch.sigmoid(torch.from_numpy(self.decision_function(X))).numpy())
 
     def propensity(self, X: Any) -> np.ndarray:
         """Estimated probability that a positive like this is labeled; shape (n,)."""
         check_is_fitted(self)
+        if hasattr(self, "members_"):
+            return mean_of(self.members_, lambda each: each.propensity(X))
         score = score_rows(self.propensity_network_, self._read_features(X), device=self.device)
         return np.asarray(torch.sigmoid(score.double()).numpy())
 

@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
@@ -19,14 +18,22 @@ from torch import nn
 from unskew._support.json_records import build
 from unskew._support.modelfile import ModelFile
 from unskew._version import __version__
-from unskew.data.records import Epoch
 from unskew.data.rows import as_rows
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.learning._perceptron import Perceptron
 from unskew.learning.networks import NETWORKS, NetworkChoice, empty_network
 from unskew.posterior import PosteriorModel
+from unskew.rankers._header import (
+    FUNCTIONS,
+    WRITTEN_APART,
+    FoldHeader,
+    Header,
+    MemberHeader,
+    require_entry,
+)
+from unskew.rankers._members import Member
 from unskew.rankers._probability import logits_of
-from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at
+from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, estimate_at, mean_labeling
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
@@ -37,7 +44,7 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
     arrays: dict[str, np.ndarray] = {}
     numbers: dict[str, Any] = {}
     for name, value in vars(ranker).items():
-        if not name.endswith("_") or name in _WRITTEN_APART:
+        if not name.endswith("_") or name in WRITTEN_APART:
             continue
         if isinstance(value, nn.Module):
             arrays |= _network_arrays(name.removesuffix("_"), value)
@@ -60,7 +67,9 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         "training": ranker.training_summary_,
         "history": ranker.history_,
         "numbers": numbers,
-        "labeling": _labeling_header(ranker, arrays),
+        # That of an ensemble is the mean of its members' own.
+        "labeling": None if hasattr(ranker, "members_") else _labeling_header(ranker, arrays),
+        "members": _members_header(ranker, arrays),
     }
     for word in FUNCTIONS:
         if (function := getattr(ranker, f"{word}_", None)) is not None:
@@ -68,112 +77,19 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
     return ModelFile(header, arrays)
 
 
-FUNCTIONS = ("posterior", "function")
-"""Functions of the row in closed form, and what the names of their arrays begin with."""
-_WRITTEN_APART = {
-    "labeling_",
-    *(f"{word}_" for word in FUNCTIONS),
-    "classes_",
-    "input_shape_",
-    "feature_names_in_",
-    "training_summary_",
-    "history_",
-}
+def ranker_of(
+    model: ModelFile,
+    kind: type["Ranker"],
+    path: Path,
+    network: Callable[..., nn.Module] | None,
+    class_of: Callable[[str], type["Ranker"]],
+) -> "Ranker":
+    """Fitted ranker from what its file holds.
 
-
-@dataclass(frozen=True)
-class _TrainedOn:
-    """Instances that a model was trained on, and their share of labeled ones."""
-
-    n_labeled: int
-    n_unlabeled: int
-    n_validation_labeled: int
-    n_validation_unlabeled: int
-    alpha: float
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            _require_entry(
-                value >= 0 if name != "alpha" else 0 < value < 1, f"training.{name}", "a count or a share", value
-            )
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """One network of the labeling model."""
-
-    network: str | None
-    history: tuple[Epoch, ...]
-    best_epoch: int
-    alpha: float | None
-    input_shape: tuple[int, ...] | None = None  # older files have neither shape nor names
-    feature_names: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        _require_entry(
-            self.network is None or self.network in NETWORKS, "its network", " or ".join(NETWORKS), self.network
-        )
-        _require_entry(self.alpha is None or 0 < self.alpha < 1, "its alpha", "between 0 and 1", self.alpha)
-        _require_best_epoch(self.best_epoch, self.history)
-
-
-@dataclass(frozen=True)
-class _Header:
-    """What a model file says of a ranker; checked by these types first, then one entry against another."""
-
-    library_version: str
-    written_with: dict[str, str]
-    parameters: dict[str, Any]
-    custom_network: bool
-    input_shape: tuple[int, ...]
-    n_features_in: int | None
-    feature_names: tuple[str, ...] | None
-    training: _TrainedOn
-    history: tuple[Epoch, ...]
-    numbers: dict[str, Any]
-    labeling: tuple[_Fold, ...] | None
-
-    def __post_init__(self) -> None:
-        shape, names, numbers = self.input_shape, self.feature_names, self.numbers
-        _require_entry(min(shape, default=0) > 0, "input_shape", "one size above 0 or more", shape)
-        n_features = shape[0] if len(shape) == 1 else None
-        for found in (self.n_features_in, numbers.get("n_features_in_")):
-            _require_entry(found in (None, n_features), "n_features_in", f"that of rows of shape {shape}", found)
-        _require_entry(not names or len(names) == n_features, "feature_names", f"{n_features} names", names)
-        for name, value in numbers.items():
-            known = name.isidentifier() and name.endswith("_") and not name.startswith("_")
-            _require_entry(
-                known and name not in _WRITTEN_APART, "numbers", "numbers of a fitted model, ending with _", name
-            )
-            _require_entry(isinstance(value, float | int | None), f"numbers.{name}", "a number or null", value)
-        build(float, numbers.get("threshold_"), "threshold_")
-        _require_best_epoch(numbers.get("best_epoch_"), self.history)
-        for name in ("prior_", "label_freq_", "reliability_"):
-            share = build(float | None, numbers.get(name), name)
-            _require_entry(share is None or 0 <= share <= 1, name, "between 0 and 1", share)
-        for fold in self.labeling or ():
-            agrees = names is None or fold.feature_names in (None, names)
-            _require_entry(agrees, "feature_names of a labeling model", "those of its ranker", fold.feature_names)
-        _require_entry(
-            self.labeling is None or len(self.labeling) > 0, "labeling", "one network or more", self.labeling
-        )
-
-
-def _require_entry(holds: bool, what: str, wanted: str, found: Any) -> None:
-    if not holds:
-        raise ValueError(f"{what} must be {wanted}, but it is {short(found)}")
-
-
-def _require_best_epoch(best: Any, history: tuple[Epoch, ...]) -> None:
-    # Methods that train no network of their own have no history, and 0.
-    inside = type(best) is int and 0 <= best < max(1, len(history))
-    _require_entry(inside, "best_epoch", f"one of the {len(history)} epochs", best)
-
-
-def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Callable[..., nn.Module] | None) -> "Ranker":
-    """Fitted ranker from what its file holds; `network` makes the module of a file whose network was the user's own."""
+    `network` makes the module of a file whose network was the user's own; `class_of` finds the methods of members.
+    """
     try:
-        header: _Header = build(_Header, model.header, "the header")
+        header: Header = build(Header, model.header, "the header")
     except ValueError as error:
         raise _disagreement(path, kind, error) from None
     if header.custom_network:
@@ -189,7 +105,7 @@ def ranker_of(model: ModelFile, kind: type["Ranker"], path: Path, network: Calla
             f"{path} names its own network, one of {', '.join(NETWORKS)}, but network= was given. Leave it out."
         )
     try:
-        ranker = _ranker_from(header, model.arrays, kind, network)
+        ranker = _ranker_from(header, model.arrays, kind, network, class_of)
         _require_working(ranker)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
         raise _disagreement(path, kind, error) from error
@@ -223,7 +139,7 @@ def _require_working(ranker: "Ranker") -> None:
     """Refuse a model that cannot score: it scores a row of zeros."""
     row = as_rows(np.zeros((1, *ranker.input_shape_), dtype=np.float32))
     with np.errstate(invalid="ignore", over="ignore"):  # an error below
-        found = {"score of a row of zeros": float(ranker._score(row)[0])}
+        found = {"score of a row of zeros": float(ranker.scores_at(row)[0])}
         if hasattr(ranker, "posterior_"):
             found["its probability of being positive"] = float(logits_of(ranker.posterior_, row)[0])
         if hasattr(ranker, "labeling_"):
@@ -249,7 +165,11 @@ def _device_here(device: Any) -> str:
 
 
 def _ranker_from(
-    header: _Header, arrays: dict[str, np.ndarray], kind: type["Ranker"], network: Callable[..., nn.Module] | None
+    header: Header,
+    arrays: dict[str, np.ndarray],
+    kind: type["Ranker"],
+    network: Callable[..., nn.Module] | None,
+    class_of: Callable[[str], type["Ranker"]],
 ) -> "Ranker":
     # JSON knows no tuples; parameters that are sequences are tuples by default.
     parameters: dict[str, Any]
@@ -270,6 +190,9 @@ def _ranker_from(
     ranker.classes_ = np.array([0, 1])
     ranker.training_summary_ = dict(vars(header.training))
     ranker.history_ = list(header.history)
+    if header.members is not None:
+        _attach_members(ranker, header.members, arrays, network, class_of)
+        arrays = {name: each for name, each in arrays.items() if not re.match(r"member\d+\.", name)}
     for word in FUNCTIONS:
         if of_function := _arrays_of(word, arrays):
             setattr(ranker, f"{word}_", PosteriorModel.from_arrays(of_function, math.prod(ranker.input_shape_)))
@@ -280,13 +203,49 @@ def _ranker_from(
             raise ValueError(f"arrays must be those of networks, but some are called {name!r}")
         setattr(ranker, f"{name}_", _network_from(arrays, name, ranker.network, ranker.input_shape_, ranker.device))
     described = {f"labeling{number}" for number in range(len(header.labeling or ()))}
-    _require_entry(
+    require_entry(
         of_labeling == described, "networks of the labeling model", short(sorted(described)), sorted(of_labeling)
     )
     if header.labeling is not None:
         folds = tuple(_labeling_network(fold, arrays, number, ranker) for number, fold in enumerate(header.labeling))
         ranker.labeling_ = folds[0] if len(folds) == 1 else CrossFittedLabeling(folds)
     return ranker
+
+
+def _members_header(ranker: "Ranker", arrays: dict[str, np.ndarray]) -> list[dict[str, Any]] | None:
+    """Put the members' arrays with the others, and describe each member as a model of its own."""
+    if not hasattr(ranker, "members_"):
+        return None
+    described = []
+    for number, member in enumerate(ranker.members_):
+        model = model_file_of(member.ranker)
+        arrays |= {f"member{number}.{name}": value for name, value in model.arrays.items()}
+        header = {name: each for name, each in model.header.items() if name != "method"}
+        counts = {"center": member.center, "spread": member.spread, "weight": member.weight}
+        described.append({"method": member.ranker.name, "header": header, **counts})
+    return described
+
+
+def _attach_members(
+    ranker: "Ranker",
+    described: tuple[MemberHeader, ...],
+    arrays: dict[str, np.ndarray],
+    network: Callable[..., nn.Module] | None,
+    class_of: Callable[[str], type["Ranker"]],
+) -> None:
+    """Members as a file describes them, and the labeling model that they make together."""
+    members = []
+    for number, each in enumerate(described):
+        header: Header = build(Header, each.header, f"member {number}")
+        own = _arrays_of(f"member{number}", arrays)
+        inner = _ranker_from(header, own, class_of(each.method), network if header.custom_network else None, class_of)
+        same = inner.input_shape_ == ranker.input_shape_
+        require_entry(same, "input_shape of a member", f"that of the whole, {ranker.input_shape_}", inner.input_shape_)
+        members.append(Member(inner, each.center, each.spread, each.weight))
+    ranker.members_ = tuple(members)
+    labelings = [each.ranker.labeling_ for each in members if hasattr(each.ranker, "labeling_")]
+    if len(labelings) == len(members):
+        ranker.labeling_ = mean_labeling(labelings)
 
 
 def _plain_parameters(ranker: "Ranker") -> dict[str, Any]:
@@ -386,12 +345,14 @@ def _what_no_file_keeps(folds: tuple[Any, ...], ranker: "Ranker") -> str:
     return ""
 
 
-def _labeling_network(fold: _Fold, arrays: dict[str, np.ndarray], number: int, ranker: "Ranker") -> LabelingNetwork:
+def _labeling_network(
+    fold: FoldHeader, arrays: dict[str, np.ndarray], number: int, ranker: "Ranker"
+) -> LabelingNetwork:
     kind = ranker.network if fold.network is None else fold.network
     shape = fold.input_shape or ranker.input_shape_
     fits = math.prod(shape) == math.prod(ranker.input_shape_) and min(shape) > 0
     wanted = f"of the size of its ranker's, {ranker.input_shape_}"
-    _require_entry(fits, "the shape of a row of the labeling model", wanted, shape)
+    require_entry(fits, "the shape of a row of the labeling model", wanted, shape)
     network = _network_from(arrays, f"labeling{number}", kind, shape, ranker.device)
     return LabelingNetwork(
         network, kind, shape, ranker.device, list(fold.history), fold.best_epoch, fold.alpha, fold.feature_names

@@ -69,7 +69,8 @@ class ConfidenceGP(WholeTableRanker):
     without_confidence: ClassVar[str] = "and only which rows are labeled counts"
 
     def function_of(self, table: WholeTable, rng: np.random.RandomState) -> PosteriorModel:
-        """The posterior without its other sets of assumptions."""
+        """The posterior."""
         rows = table.X, table.labeled, table.confidence, table.weight
         # As the probabilities of every ranker: the same table has the same score.
-        return fit_rows(*rows, self.scenario == "two-sample", np.random.RandomState(0)).model.alone()
+        rng = np.random.RandomState(0)
+        return fit_rows(*rows, self.scenario == "two-sample", rng, with_other_views=False).model

@@ -209,6 +209,12 @@ class CrossFittedRatio(_Folds):
         return self._mean(lambda fold: fold.density_ratio(X))
 
 
+def mean_labeling(models: Sequence[Any]) -> CrossFittedLabeling | CrossFittedRatio:
+    """Fitted labeling models as one, whose estimate is the mean of theirs."""
+    kind = CrossFittedRatio if hasattr(models[0], "density_ratio") else CrossFittedLabeling
+    return kind(tuple(models))
+
+
 def as_model(labeling: Any) -> LabelingModel:
     """Fitted labeling model of any kind, as rankers see it."""
     if isinstance(labeling, LabelingModel):
@@ -311,8 +317,7 @@ def _cross_fit(
         models.append(fit(rest, f"labeling, fold {fold + 1} of {crossfit}"))
         left_out = labeled_fold == fold
         inside[left_out] = estimate_at(models[-1], data.X, data.labeled_rows[left_out], scenario, rest.labeled_share)
-    kind = CrossFittedRatio if hasattr(models[0], "density_ratio") else CrossFittedLabeling
-    return kind(tuple(models)), inside
+    return mean_labeling(models), inside
 
 
 def _checked(labeling: Any, names: tuple[str, ...] | None, X: Rows, scenario: str) -> Any:

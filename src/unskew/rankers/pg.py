@@ -8,6 +8,7 @@ import numpy as np
 from unskew.data.records import PUData
 from unskew.learning.trainer import Trainer
 from unskew.rankers._by_labeling import LabelingRanker
+from unskew.rankers._members import mean_of
 from unskew.rankers.labeling import as_model
 
 
@@ -52,6 +53,8 @@ class ProbabilisticGap(LabelingRanker):
 
     def posterior(self, X: Any) -> np.ndarray:
         """Estimated probability of being positive; shape (n,)."""
+        if hasattr(self, "members_"):
+            return mean_of(self.members_, lambda each: each.posterior(X))
         return np.asarray(np.minimum(1.0, np.exp(self.decision_function(X))))
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:

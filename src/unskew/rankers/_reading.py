@@ -1,0 +1,69 @@
+"""What a user passes to `fit`, checked, as records of positive-unlabeled data."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unskew.data.records import PUData
+from unskew.data.rows import Rows, as_rows
+from unskew.data.validation import (
+    check_confidence,
+    check_features,
+    check_labels,
+    one_label_per_row,
+    require_two_labeled,
+)
+from unskew.errors import ConfidenceMissingWarning
+from unskew.rankers.labeling import read_rows
+
+if TYPE_CHECKING:
+    from unskew.rankers._base import Ranker
+
+
+def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
+    """Training data; the ranker learns the shape and the names of the columns, and warns of a missing confidence."""
+    features, labels = check_features(ranker, X, y, reset=True)
+    data = _assemble(as_rows(features), labels, confidence)
+    ranker.input_shape_ = data.X.shape
+    if confidence is None and "confidence" in ranker.needs:
+        warnings.warn(
+            f"{type(ranker).__name__} learns from the confidence of the labels, but none was given: every labeled "
+            f"instance counts as certain (confidence 1){', ' * bool(ranker.without_confidence)}"
+            f"{ranker.without_confidence}. Pass fit(X, y, confidence=...).",
+            ConfidenceMissingWarning,
+            stacklevel=4,
+        )
+    return data
+
+
+def read_validation(ranker: Ranker, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:
+    """Validation data, with the objective of the training data, whose share of labeled instances is `alpha`."""
+    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+        raise ValueError(
+            "validation must be a tuple (X, y, confidence) or (X, y), but it is a "
+            f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
+        )
+    X, y, confidence = validation if len(validation) == 3 else (*validation, None)
+    rows = read_rows(ranker, X, ranker.input_shape_)
+    labels = one_label_per_row(y, len(rows), "y of validation")
+    if with_confidence and confidence is None and "confidence" in ranker.needs:
+        raise ValueError(
+            "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."
+        )
+    data = _assemble(rows, labels, confidence if with_confidence else None)
+    return replace(data, sample_alpha=alpha)
+
+
+def _assemble(rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
+    labeled = check_labels(labels)
+    require_two_labeled(labeled, "learning to rank")
+    return PUData(
+        X=rows,
+        labeled_rows=np.flatnonzero(labeled),
+        unlabeled_rows=np.flatnonzero(~labeled),
+        confidence=None if confidence is None else check_confidence(confidence, labeled),
+    )
