@@ -18,6 +18,8 @@ CONFIDENCE_EPOCHS = 30
 """Epochs of the classifier (App. E.3)."""
 COMPONENTS = 50
 """Principal components of images that boosted trees see."""
+_WIDE = 256
+"""Rows with more columns than this are taken for images: tables of experiments have a few dozen."""
 
 
 def classifier_confidence(
@@ -44,8 +46,8 @@ def trees_confidence(X: np.ndarray, y: np.ndarray, new_X: np.ndarray, rng: np.ra
 
     seed = int(rng.randint(2**31 - 1))
     columns, new_columns = X.reshape(len(X), -1), new_X.reshape(len(new_X), -1)
-    if X.ndim > 2:
-        n_components = min(COMPONENTS, *columns.shape)
+    if columns.shape[1] > _WIDE:
+        n_components = min(COMPONENTS, len(columns))
         components = PCA(n_components, svd_solver="randomized", random_state=seed).fit(columns)
         columns, new_columns = components.transform(columns), components.transform(new_columns)
     trees = HistGradientBoostingClassifier(

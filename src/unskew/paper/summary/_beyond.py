@@ -129,8 +129,8 @@ def _notes(runs: Runs, compared: list[str]) -> list[str]:
         )
     if baselines := [method_title(name) for name in plan.methods if name in BASELINES]:
         notes.append(
-            f"{' and '.join(baselines)} tell labeled from unlabeled rows, of the training and the validation part "
-            "together. They see no confidence: their means differ only where other rows are labeled."
+            f"Baselines ({', '.join(baselines)}) tell labeled from unlabeled rows, of the training and the validation "
+            "part together. They see no confidence: their means differ only where other rows are labeled."
         )
     lines = {
         f"{dataset_title(dataset)}, {title}": {
