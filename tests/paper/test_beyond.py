@@ -18,7 +18,7 @@ from unskew.paper import PLANS, Setting, Store
 from unskew.paper.baselines import BASELINES, baseline_scores
 from unskew.paper.one_draw import Draw
 from unskew.paper.reproduce import Request, wanted_plan
-from unskew.paper.summary import summarize, to_markdown
+from unskew.paper.summary import plan_on_datasets_of, summarize, to_markdown
 from unskew.paper.summary._records import method_title
 
 BEYOND = PLANS["beyond"]
@@ -253,3 +253,10 @@ def test_the_tables_say_what_they_compare_with_and_what_is_missing():
     assert "Baselines (Logistic) tell labeled from unlabeled rows" in text
     alone = plan.only(methods=["auto"])
     assert len(summarize(alone, rows).tables) == 1
+
+
+def test_the_page_of_results_finds_tables_and_annotated_images_of_the_plan():
+    rows = rows_of(BEYOND.only(datasets=["fmnist-h", "diabetes-2015"], seeds=1))
+    assert plan_on_datasets_of(BEYOND, rows).datasets == ("diabetes-2015", "fmnist-h")
+    assert plan_on_datasets_of(PLANS["table1"], rows).datasets == ()
+    assert plan_on_datasets_of(BEYOND, rows_of(PLANS["table1"].only(seeds=1))).datasets == ()
