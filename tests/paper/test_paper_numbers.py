@@ -32,7 +32,7 @@ def test_every_number_of_a_table_is_there(plan, count):
     assert all((each.std is not None) == plan.startswith("table1") for each in published(plan).values())
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", [name for name, plan in PLANS.items() if plan.source])
 def test_the_papers_numbers_are_found_by_the_plans_own_columns(name):
     plan = PLANS[name]
     values = [format(value, "g") for each in plan.variants.values() for value in each] or [""]

@@ -241,13 +241,16 @@ def test_each_variation_changes_the_result_and_none_at_its_neutral_value():
         {"power": 4.0},
         {"power": 4.0, "transform": "odds"},
         {"confidence_noise": 0.15},
+        {"levels": 4},
+        {"votes": 5},
         {"labeling_noise": 0.15},
     ]
     plain, *rows = run_settings([variant(), *(variant(**change) for change in changes)])
     for change, row in zip(changes, rows, strict=True):
         assert row["validation_risk"] != plain["validation_risk"], change
         assert ("weights" in row) == ("labeling_noise" not in change)
-    (again,) = run_settings([variant(clip=0.01, power=1.0, confidence_noise=0.0, labeling_noise=0.0)])
+    neutral = {"clip": 0.01, "power": 1.0, "confidence_noise": 0.0, "levels": 0, "votes": 0, "labeling_noise": 0.0}
+    (again,) = run_settings([variant(**neutral)])
     assert settings_and_results([again]) == settings_and_results([plain])
 
 

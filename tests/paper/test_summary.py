@@ -23,7 +23,14 @@ from unskew.paper.summary import (
     write,
 )
 from unskew.paper.summary._records import MISSING
-from unskew.paper.summary._statistics import Mean, mean_of, paired_p_value, standard_errors_apart, standing
+from unskew.paper.summary._statistics import (
+    Mean,
+    mean_of,
+    paired_difference,
+    paired_p_value,
+    standard_errors_apart,
+    standing,
+)
 from unskew.paper.summary._writing import _in_latex
 
 
@@ -100,6 +107,17 @@ def test_difference_in_standard_errors_by_hand():
     assert standard_errors_apart(ours, 0.89, None) == pytest.approx(0.01 / math.sqrt(0.02**2 / 20 + 0.02**2 / 40))
     assert standard_errors_apart(Mean(0.9, 0.02, {0.1: 5, 0.2: 0}), 0.89, 0.03) is None
     assert standard_errors_apart(Mean(0.9, math.nan, {0.1: 1}), 0.89, 0.03) is None
+
+
+def test_paired_difference_by_hand():
+    first = {(0.1, 0): 0.9, (0.1, 1): 0.8, (0.2, 0): 0.7, (0.2, 1): 0.9, (0.2, 7): 0.1}
+    second = {(0.1, 0): 0.8, (0.1, 1): 0.6, (0.2, 0): 0.7, (0.2, 1): 0.8}
+    found = paired_difference(first, second, [0.1, 0.2])
+    assert found.mean.value == pytest.approx((0.15 + 0.05) / 2)
+    variance = (2 * 0.05**2 + 2 * 0.05**2) / 2  # within priors, on two degrees of freedom
+    assert found.error == pytest.approx(math.sqrt(variance * (1 / 2 + 1 / 2)) / 2)
+    assert math.isnan(paired_difference({(0.1, 0): 0.9}, {(0.1, 0): 0.8}, [0.1]).error)
+    assert paired_difference(first, {}, [0.1]) is None
 
 
 # Tables.
@@ -381,6 +399,15 @@ def test_a_plan_is_widened_to_all_that_its_rows_are_about():
     assert (wide.priors, wide.seeds) == ((*PRIORS, 0.3), 2)
     assert with_all_rows(part, rows_of(whole.only(max_epochs=2))) == part
     assert with_all_rows(part, []) == part
+
+
+def test_a_plan_is_widened_neither_to_earlier_seeds_nor_over_a_gap():
+    rows = [row for row in rows_of(PLANS["table1"].only(datasets=("mnist",), seeds=10)) if row["seed"] != 7]
+    part = PLANS["table1"].only(datasets=("mnist",), seeds=1, first_seed=4)
+    assert with_all_rows(part, rows).seed_numbers == range(4, 7)
+    assert with_all_rows(part.only(first_seed=0), rows).seed_numbers == range(7)
+    early = [row for row in rows if row["seed"] < 4] + rows_of(part.only(methods=["ntc"]))
+    assert summarize(with_all_rows(part, early), early).runs == 4  # of ntc, and nothing of earlier seeds
 
 
 def test_methods_beside_the_variants_of_a_plan_stay_there_unless_they_were_varied():

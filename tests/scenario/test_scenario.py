@@ -9,8 +9,17 @@ from unskew.learning.networks import build_network
 from unskew.learning.trainer import Trainer, new_generator
 from unskew.rankers.labeling import LabelingNetwork
 from unskew.records import RawData
-from unskew.scenario import Sizes, draw_split, select_confident
-from unskew.scenario.confidence import TRANSFORMS, NoisyLabeling, noisy, odds_power, power
+from unskew.scenario import SOURCES, Sizes, draw_split, select_confident
+from unskew.scenario.confidence import (
+    TRANSFORMS,
+    NoisyLabeling,
+    in_levels,
+    noisy,
+    odds_power,
+    power,
+    share_of_votes,
+    trees_confidence,
+)
 from unskew.weights import CLIP
 
 
@@ -56,6 +65,57 @@ def test_noise_has_its_deviation_and_stays_inside():
     assert np.nanmin(changed) >= 0
     assert np.nanmax(changed) <= 1
     assert noisy(np.zeros(1000), 0.1, np.random.RandomState(0), least=0.01).min() == 0.01
+
+
+def test_levels_by_hand():
+    r = np.array([0.0, 0.24, 0.25, 0.5, 0.74, 0.75, 1.0, np.nan])
+    expected = [0.125, 0.125, 0.375, 0.625, 0.625, 0.875, 0.875, np.nan]
+    assert in_levels(r, 4) == pytest.approx(expected, nan_ok=True)
+    assert in_levels(np.array([0.0, 0.3, 1.0]), 1).tolist() == [0.5, 0.5, 0.5]
+
+
+def test_votes_are_those_of_the_drawn_people():
+    r = np.array([0.0, 0.3, np.nan, 1.0])
+    people = np.random.RandomState(0).uniform(size=(4, 5))
+    expected = [0.0, sum(people[1] < 0.3) / 5, np.nan, 1.0]
+    assert share_of_votes(r, 5, np.random.RandomState(0)) == pytest.approx(expected, nan_ok=True)
+
+
+def test_votes_have_the_law_of_a_binomial_share():
+    shares = share_of_votes(np.full(20_000, 0.3), 5, np.random.RandomState(0))
+    assert set(np.round(5 * shares).astype(int)) == set(range(6))
+    assert 5 * shares == pytest.approx(np.round(5 * shares))
+    assert shares.mean() == pytest.approx(0.3, abs=0.005)  # more than 3 standard errors
+    assert shares.var() == pytest.approx(0.3 * 0.7 / 5, rel=0.04)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 12, 12)])
+def test_confidence_of_trees_rises_with_the_true_one(shape):
+    """Of images as of tables; those see only principal components, so the first one must carry the class."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(3000, *shape)).astype(np.float32)
+    z = rng.normal(size=3000)
+    X += 2 * z.reshape(-1, *[1] * len(shape)).astype(np.float32)
+    y = (rng.uniform(size=3000) < expit(2 * z)).astype(int)
+    found = trees_confidence(X[:2000], y[:2000], X[2000:], np.random.RandomState(1))
+    assert np.corrcoef(found, expit(2 * z[2000:]))[0, 1] > 0.85
+    again = trees_confidence(X[:2000], y[:2000], X[2000:], np.random.RandomState(1))
+    assert (found == again).all()
+
+
+def test_trees_give_another_confidence_to_the_same_parts():
+    raw = annotated_raw(2000)
+    features = np.c_[raw.y + np.random.RandomState(1).normal(size=2000), raw.X[:, 0]].astype(np.float32)
+    raw = RawData(features, raw.y, raw.classes, raw.favored)
+    options = {"prior": 0.3, "label_freq": 0.3, "sizes": Sizes(400, 200, 400, 100), "trainer": Trainer(max_epochs=1)}
+    network, trees = (draw_split(raw, rng=check_random_state(0), source=source, **options) for source in SOURCES)
+    assert (network.train.X == trees.train.X).all()
+    assert (network.test_X == trees.test_X).all()
+    both = (network.train.y == 1) & (trees.train.y == 1)
+    assert both.any()
+    assert (network.train.confidence[both] != trees.train.confidence[both]).all()
+    with pytest.raises(ValueError, match="source must be one of network, trees, but it is 'forest'"):
+        draw_split(raw, rng=check_random_state(0), source="forest", **options)
 
 
 @pytest.mark.parametrize("shape", [(4,), (3, 32, 32)])

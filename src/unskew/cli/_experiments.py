@@ -18,7 +18,13 @@ def reproduce(
     dataset: Annotated[list[str] | None, Option(help="Only this data set; may be repeated.")] = None,
     method: Annotated[list[str] | None, Option(help="Only this method; may be repeated.")] = None,
     prior: Annotated[list[float] | None, Option(help="Only this share of positives; may be repeated.")] = None,
-    seeds: Annotated[int | None, Option(help="Only the first N seeds.")] = None,
+    seeds: Annotated[int | None, Option(help="Only so many seeds.")] = None,
+    first_seed: Annotated[
+        int,
+        Option(
+            help="Seeds from this one on, for draws that nobody has used yet. The tables show no runs of earlier seeds."
+        ),
+    ] = 0,
     epochs: Annotated[
         int | None,
         Option(
@@ -40,7 +46,8 @@ def reproduce(
 ) -> None:
     """Run a table or figure of the paper; finished runs are kept and not repeated.
 
-    The tables show all runs of the plan in the folder, including those of earlier calls.
+    The tables show all runs of the plan in the folder, including those of earlier calls; of seeds, those that follow
+    each other from the first one on.
 
     Examples: unskew reproduce --list; unskew reproduce table1 --dataset digits --seeds 2 --jobs 2
     """
@@ -53,7 +60,8 @@ def reproduce(
     if plan is None:
         raise ValueError("the name of a plan must be given, but there is none. `unskew reproduce --list` shows them.")
     files = [path.resolve() for path in imports or ()]
-    done, outcome = run(Request(plan, dataset or (), method or (), prior or (), seeds, epochs, jobs, out, files), warn)
+    part = Request(plan, dataset or (), method or (), prior or (), seeds, epochs, jobs, out, files, first_seed)
+    done, outcome = run(part, warn)
     _summarize(done, out)
     for message in outcome.failed:
         warn(f"failed: {message}")

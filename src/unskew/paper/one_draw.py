@@ -16,13 +16,15 @@ import numpy as np
 from unskew.data.records import Labeled, RawData, Split
 from unskew.datasets import describe, load, reader
 from unskew.learning.trainer import Trainer
+from unskew.objectives.auc import auc
 from unskew.objectives.weights import inverse_labeling_weight
+from unskew.paper.baselines import BASELINES, baseline_scores
 from unskew.paper.own_files import row_digests
 from unskew.paper.plans import Setting
 from unskew.paper.store import Row
 from unskew.rankers import Ranker, make
 from unskew.scenario import draw_split
-from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, NoisyLabeling, noisy
+from unskew.scenario.confidence import CONFIDENCE_EPOCHS, TRANSFORMS, NoisyLabeling, in_levels, noisy, share_of_votes
 
 _LENDER = "ntc"
 """The method whose network is the labeling probability of all others."""
@@ -54,26 +56,42 @@ class Draw:
             sizes=about.sizes,
             trainer=trainer,
             selection=setting.selection,
+            source=setting.source,
         )
 
     def row(self, setting: Setting) -> Row:
         """Run a setting; returns its row, which does not depend on the other settings or on their order."""
         assert setting.split == self.setting.split
         split = _with_changed_confidence(self.split, setting)
-        ranker, seconds, labeling_seconds = self._fitted(setting, split)
+        result, weights = (self._of_baseline if setting.method in BASELINES else self._of_ranker)(setting, split)
         return {
             **asdict(setting),
             **row_digests(asdict(setting)),
+            **result,
+            "n_labeled": int(split.train.y.sum()),
+            "n_train": len(split.train.y),
+            **weights,
+            "versions": _versions_of_libraries(setting.method),
+            "machine": _about_machine(),
+        }
+
+    def _of_ranker(self, setting: Setting, split: Split) -> tuple[Row, Row]:
+        """How a method of the package did, and the weights of its labeled instances."""
+        ranker, seconds, labeling_seconds = self._fitted(setting, split)
+        result = {
             "auc": ranker.score(split.test_X, split.test_y),
             "seconds": round(seconds, 4),
             "labeling_seconds": round(labeling_seconds, 4),
             **_history_of_run(ranker),
-            "n_labeled": int(split.train.y.sum()),
-            "n_train": len(split.train.y),
-            **_weights_of_labeled(ranker, split.train),
-            "versions": _versions_of_libraries(),
-            "machine": _about_machine(),
         }
+        return result, _weights_of_labeled(ranker, split.train)
+
+    def _of_baseline(self, setting: Setting, split: Split) -> tuple[Row, Row]:
+        """The same for a baseline, which has no epochs and no weights."""
+        scores, seconds = baseline_scores(setting.method, split, self._training_seed())
+        untrained = {"best_epoch": None, "epochs": 0, "validation_risk": None}
+        result = {"auc": auc(split.test_y, scores), "seconds": round(seconds, 4), "labeling_seconds": 0.0}
+        return {**result, **untrained}, {}
 
     def _fitted(self, setting: Setting, split: Split) -> tuple[Ranker, float, float]:
         """The fitted method, its seconds, and those of the labeling network that was lent to it."""
@@ -97,10 +115,13 @@ class Draw:
         return ranker, _fit_timed(ranker, self.split)
 
     def _make(self, method: str) -> Ranker:
-        seed = int(_generator_of_run(self.setting, _TRAINING).randint(2**31 - 1))
         training = {**self.training, "max_epochs": self.setting.max_epochs}
         # No table of the paper has probabilities, and each fit of them would take its time.
+        seed = self._training_seed()
         return make(method, **training, prior=self.setting.prior, probability=False, random_state=seed)
+
+    def _training_seed(self) -> int:
+        return int(_generator_of_run(self.setting, _TRAINING).randint(2**31 - 1))
 
 
 def _fit_timed(ranker: Ranker, split: Split) -> float:
@@ -113,8 +134,8 @@ def _fit_timed(ranker: Ranker, split: Split) -> float:
 
 
 def _with_changed_confidence(split: Split, setting: Setting) -> Split:
-    """The draw with its confidence transformed, and noise on it."""
-    rng = _generator_of_run(setting, _CONFIDENCE_NOISE)
+    """The draw with its confidence transformed, noise on it, and then told in levels or by votes."""
+    rng, voters = (_generator_of_run(setting, purpose) for purpose in (_CONFIDENCE_NOISE, _VOTES))
 
     def changed(part: Labeled) -> Labeled:
         confidence = part.confidence
@@ -122,12 +143,16 @@ def _with_changed_confidence(split: Split, setting: Setting) -> Split:
             confidence = TRANSFORMS[setting.transform](confidence, setting.power)
         if setting.confidence_noise:
             confidence = noisy(confidence, setting.confidence_noise, rng)
+        if setting.levels:
+            confidence = in_levels(confidence, setting.levels)
+        if setting.votes:
+            confidence = share_of_votes(confidence, setting.votes, voters)
         return replace(part, confidence=confidence)
 
     return replace(split, train=changed(split.train), validation=changed(split.validation))
 
 
-_DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE = range(4)
+_DRAW, _TRAINING, _CONFIDENCE_NOISE, _LABELING_NOISE, _VOTES = range(5)
 
 
 def _generator_of_run(setting: Setting, purpose: int) -> np.random.RandomState:
@@ -155,8 +180,10 @@ def _weights_of_labeled(ranker: Ranker, train: Labeled) -> Row:
     return {"weights": [float(f"{each:.4g}") for each in np.sort(weight)]}
 
 
-def _versions_of_libraries() -> dict[str, str]:
-    return {"python": platform.python_version(), **{name: version(name) for name in ("unskew", "torch", "numpy")}}
+def _versions_of_libraries(method: str) -> dict[str, str]:
+    own = [BASELINES[method].package] if method in BASELINES and BASELINES[method].extra else []
+    names = ["unskew", "torch", "numpy", "scikit-learn", *own]
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from unskew._support.text import Table
 from unskew.datasets import describe, fetch
-from unskew.errors import DataMissing, closest_name
+from unskew.errors import DataMissing, MissingExtra, closest_name
+from unskew.paper.baselines import BASELINES, check_installed
 from unskew.paper.own_files import import_files
 from unskew.paper.plans import PLANS, Plan
 from unskew.paper.runner import PlanOutcome, Say, run_plan
@@ -16,7 +17,7 @@ from unskew.paper.runner import PlanOutcome, Say, run_plan
 class Request:
     """Which part of a plan to run, in how many processes (`jobs`), and the folder of its rows and tables.
 
-    What is None or empty is as in the plan. `seeds` counts from the first one, `epochs` is a maximum. `imports` are
+    What is None or empty is as in the plan. `seeds` counts from `first_seed`, `epochs` is a maximum. `imports` are
     Python files that register methods or data sets; without `methods`, their methods are added to the plan's.
     """
 
@@ -29,12 +30,13 @@ class Request:
     jobs: int = 1
     folder: Path = Path("results")
     imports: Sequence[Path] = ()
+    first_seed: int = 0
 
 
 def reproduce(request: Request, say: Say) -> tuple[Plan, PlanOutcome]:
     """Run a request; returns the plan that was run and how it ended.
 
-    `say` gets messages for the user before the runs begin: missing data sets, number of runs.
+    `say` gets messages for the user before the runs begin: missing data sets and packages, number of runs.
     """
     plan = wanted_plan(request, say)
     return plan, run_plan(plan, request.folder, jobs=request.jobs, imports=request.imports, say=say)
@@ -42,13 +44,10 @@ def reproduce(request: Request, say: Say) -> tuple[Plan, PlanOutcome]:
 
 def wanted_plan(request: Request, say: Say) -> Plan:
     """The plan of a request, checked, on data sets whose files exist."""
-    from unskew.rankers import method_card
-
     imported = import_files(request.imports)
     plan = plan_named(request.plan)
     _check_numbers(request)
-    for name in request.methods:
-        method_card(name)  # raises if it does not exist
+    _check_methods(request.methods, imported)
     datasets = request.datasets or plan.datasets
     present = [_present_dataset(name, say, may_be_missing=not request.datasets) for name in datasets]
     found = list(dict.fromkeys(name for name in present if name is not None))
@@ -61,9 +60,16 @@ def wanted_plan(request: Request, say: Say) -> Plan:
     if imported and not request.methods and plan.show == "weights":
         say(f"{', '.join(imported)} is left out: {plan.name} shows only the weights of the paper's method")
     elif not request.methods:
-        plan = replace(plan, methods=tuple(dict.fromkeys((*plan.methods, *imported))))
-    methods, priors, seeds = request.methods, request.priors, request.seeds
-    return plan.only(datasets=found, methods=methods, priors=priors, seeds=seeds, max_epochs=request.epochs)
+        installed = [name for name in plan.methods if _is_installed(name, say)]
+        plan = replace(plan, methods=tuple(dict.fromkeys((*installed, *imported))))
+    return plan.only(
+        datasets=found,
+        methods=request.methods,
+        priors=request.priors,
+        seeds=request.seeds,
+        first_seed=request.first_seed,
+        max_epochs=request.epochs,
+    )
 
 
 def plan_named(name: str) -> Plan:
@@ -80,7 +86,7 @@ def plans_table() -> Table:
         settings = plan.settings()
         draws = {setting.split for setting in settings}
         names = ", ".join(plan.datasets)
-        lines.append((plan.name, plan.source, plan.title, names, str(len(settings)), str(len(draws))))
+        lines.append((plan.name, plan.source or "-", plan.title, names, str(len(settings)), str(len(draws))))
     return Table(("plan", "in the paper", "what", "data sets", "runs", "draws"), tuple(lines))
 
 
@@ -89,9 +95,34 @@ def _check_numbers(request: Request) -> None:
         value = getattr(request, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name} must be at least 1, but it is {value}.")
+    if request.first_seed < 0:
+        raise ValueError(f"--first-seed must be at least 0, but it is {request.first_seed}.")
     for prior in request.priors:
         if not 0 < prior < 1:
             raise ValueError(f"--prior must lie between 0 and 1, but it is {prior:g}.")
+
+
+def _check_methods(wanted: Sequence[str], imported: Sequence[str]) -> None:
+    from unskew.rankers import method_card
+
+    for name in imported:
+        if name in BASELINES:
+            raise ValueError(
+                f"a method of your own must not be called {name!r}, as a baseline is. Choose another name."
+            )
+    for name in wanted:
+        (check_installed if name in BASELINES else method_card)(name)  # raises if it is not there
+
+
+def _is_installed(method: str, say: Say) -> bool:
+    """Whether a method can be run here; `say` gets a message where the package of a baseline is missing."""
+    try:
+        if method in BASELINES:
+            check_installed(method)
+    except MissingExtra as error:
+        say(f"{method} is left out: {error}")
+        return False
+    return True
 
 
 def _present_dataset(name: str, say: Say, *, may_be_missing: bool) -> str | None:

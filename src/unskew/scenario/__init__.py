@@ -9,12 +9,14 @@ from scipy.special import expit
 
 from unskew.data.records import Labeled, RawData, Sizes, Split
 from unskew.learning.trainer import Trainer
-from unskew.scenario.confidence import CONFIDENCE_EPOCHS, classifier_confidence
+from unskew.scenario.confidence import CONFIDENCE_EPOCHS, classifier_confidence, trees_confidence
 
-__all__ = ["FAVORED_SHARE", "Sizes", "draw_split", "labeled_counts", "select_confident", "select_favored"]
+__all__ = ["FAVORED_SHARE", "SOURCES", "Sizes", "draw_split", "labeled_counts", "select_confident", "select_favored"]
 
 FAVORED_SHARE = 0.9
 """Share of the labeled positives that comes from the favored ones (App. E.1)."""
+SOURCES = ("network", "trees")
+"""What can give the confidence of data without annotators."""
 
 
 def draw_split(
@@ -26,6 +28,7 @@ def draw_split(
     sizes: Sizes | None = None,
     trainer: Trainer | None = None,
     selection: str = "favored",
+    source: str = "network",
 ) -> Split:
     """Draw disjoint parts, label some positives with the paper's bias, and give the labeled ones a confidence.
 
@@ -44,10 +47,14 @@ def draw_split(
         Trains the classifier that gives the confidence; by default the MLP for 30 epochs.
     selection : {"favored", "confidence"}
         Whether labels prefer the favored positives (App. E.1) or the confident ones (App. F.4).
+    source : {"network", "trees"}
+        What gives the confidence where no annotators did: the paper's classifier, or boosted trees.
     """
+    if source not in SOURCES:
+        raise ValueError(f"source must be one of {', '.join(SOURCES)}, but it is {source!r}.")
     sizes = Sizes() if sizes is None else sizes
     trainer = Trainer(max_epochs=CONFIDENCE_EPOCHS) if trainer is None else trainer
-    train, validation, test, confidence = _draw_parts(raw, prior, sizes, trainer, rng)
+    train, validation, test, confidence = _draw_parts(raw, prior, sizes, trainer if source == "network" else None, rng)
     parts = []
     for part in (train, validation):
         positive_rows = part[raw.y[part] == 1]
@@ -111,9 +118,12 @@ def select_confident(
 
 
 def _draw_parts(
-    raw: RawData, prior: float, sizes: Sizes, trainer: Trainer, rng: np.random.RandomState
+    raw: RawData, prior: float, sizes: Sizes, trainer: Trainer | None, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Rows for training, validation and testing; confidence of every row, NaN where it is not known."""
+    """Rows for training, validation and testing; confidence of every row, NaN where it is not known.
+
+    Without a trainer, boosted trees give the confidence.
+    """
     seen_by_fit, for_test = [(sizes.train, prior), (sizes.validation, prior)], (sizes.test, 0.5)
     if raw.confidence is not None:
         is_annotated = ~np.isnan(raw.confidence)
@@ -124,7 +134,8 @@ def _draw_parts(
     train, validation, other, test = _disjoint_parts(raw.y, np.arange(len(raw.y)), wanted, rng)
     seen = np.concatenate([train, validation])
     confidence = np.full(len(raw.y), np.nan)
-    confidence[seen] = classifier_confidence(raw.X[other], raw.y[other], raw.X[seen], trainer, rng)
+    known = raw.X[other], raw.y[other], raw.X[seen]
+    confidence[seen] = trees_confidence(*known, rng) if trainer is None else classifier_confidence(*known, trainer, rng)
     return train, validation, test, confidence
 
 

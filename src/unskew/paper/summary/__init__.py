@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from unskew.paper.plans import Plan
 from unskew.paper.store import Row
+from unskew.paper.summary._beyond import beyond_parts
 from unskew.paper.summary._figures import draw, pictures
 from unskew.paper.summary._panels import curve_parts, weight_parts
 from unskew.paper.summary._records import Parts, Summary, dataset_title
@@ -36,6 +37,7 @@ _SHOWN: dict[str, Callable[[Runs], Parts]] = {
     "times": time_parts,
     "curve": curve_parts,
     "weights": weight_parts,
+    "beyond": beyond_parts,
 }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from unskew import datasets
+from unskew.paper.baselines import BASELINES
 from unskew.paper.plans import Plan
 
 MISSING = "–"
@@ -106,11 +107,13 @@ def method_title(name: str) -> str:
 
     Examples
     --------
-    >>> method_title("conf-auc"), method_title("my-method")
-    ('Ours', 'my-method')
+    >>> method_title("conf-auc"), method_title("lightgbm"), method_title("my-method")
+    ('Ours', 'LightGBM', 'my-method')
     """
     from unskew.rankers import method_card
 
+    if name in BASELINES:
+        return BASELINES[name].table_name
     try:
         return method_card(name).table_name
     except ValueError:

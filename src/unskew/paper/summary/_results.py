@@ -1,7 +1,7 @@
 """Results of a plan by data set, column, prior and seed: our rows, and the numbers printed in the paper."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -74,7 +74,12 @@ def is_the_papers(plan: Plan) -> bool:
     """Whether the plan's priors, epochs and scenario are those of the paper, so that means can be compared."""
     original = PLANS.get(plan.name)
     return original is not None and plan == replace(
-        original, datasets=plan.datasets, methods=plan.methods, extra=plan.extra, seeds=plan.seeds
+        original,
+        datasets=plan.datasets,
+        methods=plan.methods,
+        extra=plan.extra,
+        seeds=plan.seeds,
+        first_seed=plan.first_seed,
     )
 
 
@@ -90,14 +95,20 @@ class PlanColumn:
 
 def columns_of(plan: Plan) -> list[PlanColumn]:
     """Columns of a plan's table; methods without variants, to compare with, come last."""
-    changes = [(name, value) for name, values in plan.variants.items() for value in values]
+    changes = plan.changes()
     plain = plan.extra if changes else (*plan.methods, *plan.extra)
     varied = []
     for method in plan.methods:
         start = "" if len(plan.methods) == 1 else f"{method_title(method)}, "
-        keys = [(variant_key(value), {name: value}) for name, value in changes]
+        keys = [(_key_of_change(plan, change), change) for change in changes]
         varied += [PlanColumn(start + key, method, key, change) for key, change in keys]
     return varied + [PlanColumn(method_title(method), method) for method in dict.fromkeys(plain)]
+
+
+def _key_of_change(plan: Plan, change: Mapping[str, Any]) -> str:
+    """The changed value, with the name of its field where the plan changes several."""
+    ((name, value),) = change.items()
+    return variant_key(value) if len(plan.variants) == 1 else f"{name}={variant_key(value)}"
 
 
 class Runs:
@@ -112,7 +123,7 @@ class Runs:
         wanted = {
             (prior, seed): self.plan.setting(dataset, column.method, prior, seed, column.changes)
             for prior in self.plan.priors
-            for seed in range(self.plan.seeds)
+            for seed in self.plan.seed_numbers
         }
         return {run: self._rows[setting] for run, setting in wanted.items() if setting in self._rows}
 
@@ -165,7 +176,7 @@ def plan_on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
     candidates = [*plan.datasets]
     if not set(plan.datasets) <= set(HUMAN):  # annotated data sets have a table of their own
         found = dict.fromkeys([*_known_datasets(plan), *sorted({row["dataset"] for row in rows})])
-        candidates = [name for name in found if name not in HUMAN]
+        candidates = [name for name in found if name not in HUMAN or name in plan.datasets]
     wide = replace(plan, datasets=tuple(candidates))
     runs, columns = Runs(wide, rows), columns_of(wide)
     filled = {name: sum(len({run[0] for run in runs.of(name, each)}) for each in columns) for name in candidates}
@@ -176,9 +187,12 @@ def plan_on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
 def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
     """The plan extended to all of its rows, so that the part that was run last does not hide the others.
 
-    Runs with another number of epochs are other experiments and do not count.
+    Runs with another number of epochs are other experiments and do not count. Nor do seeds before the plan's first one
+    and after a gap: to judge a method on seeds that nobody has used means to leave out those that were used.
     """
     rows = [row for row in rows if row["max_epochs"] == plan.max_epochs]
+    seeds = _seeds_in_a_row(plan, {row["seed"] for row in rows})
+    rows = [row for row in rows if row["seed"] in seeds]
     original = PLANS.get(plan.name, plan)
     neutral = {name: getattr(Setting, name) for name in plan.variants}
     methods = [*plan.methods]
@@ -192,8 +206,16 @@ def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
         methods=_in_order(methods, original.methods),
         extra=_in_order(beside, original.extra),
         priors=tuple(sorted({*plan.priors, *(row["prior"] for row in rows)})),
-        seeds=max([plan.seeds, *(row["seed"] + 1 for row in rows)]),
+        seeds=len(seeds),
     )
+
+
+def _seeds_in_a_row(plan: Plan, found: Collection[int]) -> range:
+    """Seeds of the plan, and those found that continue them without a gap."""
+    end = plan.seed_numbers.stop
+    while end in found:
+        end += 1
+    return range(plan.first_seed, end)
 
 
 def _in_order(found: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

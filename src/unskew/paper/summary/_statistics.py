@@ -64,6 +64,40 @@ def mean_of(values: Mapping[Run, float], priors: Sequence[float]) -> Mean | None
     return Mean(value, math.sqrt(variance), counts)
 
 
+@dataclass(frozen=True)
+class Difference:
+    """Mean of paired differences, as that of `Mean`, and its standard error."""
+
+    mean: Mean
+    error: float  # NaN where no prior has two runs
+
+
+def paired_difference(
+    first: Mapping[Run, float], second: Mapping[Run, float], priors: Sequence[float]
+) -> Difference | None:
+    """First minus second over the runs that both have; None without any.
+
+    The standard error counts only the spread within priors, which are the same in both, with one variance for all.
+
+    Examples
+    --------
+    >>> first, second = {(0.1, 0): 0.6, (0.1, 1): 0.8, (0.2, 0): 0.9}, {(0.1, 0): 0.5, (0.1, 1): 0.6, (0.2, 0): 0.8}
+    >>> found = paired_difference(first, second, [0.1, 0.2])
+    >>> round(found.mean.value, 4), round(found.error, 4), found.mean.n
+    (0.125, 0.0433, 3)
+    """
+    differences = {run: first[run] - second[run] for run in sorted(first.keys() & second.keys())}
+    mean = mean_of(differences, priors)
+    if mean is None:
+        return None
+    groups = [np.array([each for (at, _), each in differences.items() if at == prior]) for prior in priors]
+    filled = [group for group in groups if len(group)]
+    freedom = mean.n - len(filled)
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in filled)
+    variance = squares / freedom if freedom else math.nan
+    return Difference(mean, math.sqrt(variance * sum(1 / len(group) for group in filled)) / len(filled))
+
+
 def paired_p_value(first: Mapping[Run, float], second: Mapping[Run, float]) -> float | None:
     """p-value of the paired t-test over the runs that both have; None if there are fewer than two.
 

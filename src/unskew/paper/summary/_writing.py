@@ -61,7 +61,7 @@ def to_markdown(summary: Summary, *, picture: str = "", level: int = 1) -> str:
     plan = summary.plan
     parts = [
         f"{'#' * level} {plan.name}: {plan.title}",
-        f"{plan.source} of the paper. {summary.runs} of {summary.planned} runs.",
+        f"{f'{plan.source} of' if plan.source else 'Not in'} the paper. {summary.runs} of {summary.planned} runs.",
         f"![{plan.title}]({picture})" if picture else "",
         *(_markdown_table(each) for each in summary.tables),
         "\n".join(f"- {_in_markdown(note)}" for note in summary.notes),
@@ -89,9 +89,10 @@ def _in_markdown(text: str) -> str:
 def to_latex(summary: Summary) -> str:
     """One table environment with a tabular for each table, and the notes below them."""
     plan = summary.plan
+    source = f" ({plan.source})" if plan.source else ""
     lines = [
         r"\begin{table*}[t]",
-        rf"\caption{{{_in_latex(f'{plan.title} ({plan.source}).')}}}",
+        rf"\caption{{{_in_latex(f'{plan.title}{source}.')}}}",
         rf"\label{{{plan.name}}}",
         r"\centering",
         "\n\\par\\medskip\n".join(_latex_tabular(each) for each in summary.tables),
