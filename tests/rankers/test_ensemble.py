@@ -105,7 +105,9 @@ def test_pooled_records_keep_their_order(record):
 def test_history_is_the_mean_of_the_members(drawn):
     ranker = fit("conf-auc", drawn, ensemble=2)
     first, second = (each.ranker.history_ for each in ranker.members_)
-    assert ranker.history_[1].validation_risk == pytest.approx((first[1].validation_risk + second[1].validation_risk) / 2)
+    assert ranker.history_[1].validation_risk == pytest.approx(
+        (first[1].validation_risk + second[1].validation_risk) / 2
+    )
     assert ranker.best_epoch_ == int(np.argmin([row.validation_risk for row in ranker.history_]))
 
 
