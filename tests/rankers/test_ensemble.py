@@ -36,7 +36,7 @@ def test_hold_outs_rotate_over_every_row_once(record):
         np.testing.assert_array_equal(out.confidence, record.confidence[np.isin(record.labeled_rows, out.labeled_rows)])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", sorted(set(METHODS) - {"auto"}))  # which has weights of its own
 def test_score_is_the_mean_of_standardized_scores_and_the_file_keeps_it(name, drawn, tmp_path):
     ranker = fit(name, drawn, ensemble=3)
     by_hand = np.zeros(300)

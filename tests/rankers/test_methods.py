@@ -224,7 +224,7 @@ def fitted_numbers(ranker, X):
     return [ranker.decision_function(X), ranker.prior_, ranker.history_]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", sorted(set(METHODS) - {"auto"}))  # whose folds have labeling models of their own
 def test_lending_the_labeling_model_changes_nothing_but_time(name, toy_data):
     ntc = fit("ntc", toy_data, random_state=3)
     before = ntc.decision_function(toy_data.X)

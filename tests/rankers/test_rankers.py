@@ -114,7 +114,7 @@ def test_same_seed_same_scores_and_inputs_untouched(name, toy_data):
     X, y, confidence = toy_data.X.copy(), toy_data.labeled.copy(), toy_data.confidence.copy()
     first, second, other = (fit(name, toy_data, random_state=seed, network="mlp") for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
-    if name != "conf-gp":  # the same rows have the same probabilities, whatever the seed
+    if name not in ("conf-gp", "ntc-linear"):  # nothing in these is random
         assert not np.array_equal(first.decision_function(X), other.decision_function(X))
     np.testing.assert_array_equal(toy_data.X, X)
     np.testing.assert_array_equal(toy_data.labeled, y)
@@ -152,7 +152,7 @@ def test_two_or_three_labeled_work_and_say_that_nothing_is_held_out(name, n_labe
     y = np.r_[np.ones(n_labeled, int), np.zeros(80 - n_labeled, int)]
     ranker = unskew.make(name, **QUICK)
     said = pytest.warns(NoHoldOutWarning, match=f"there are {n_labeled} and {80 - n_labeled}")
-    with said if ranker.holds_out else nullcontext():  # a warning would be an error
+    with said if ranker.holds_out or name == "auto" else nullcontext():  # a warning would be an error
         ranker.fit(X, y, confidence=confidence)
     assert ranker.training_summary_["n_validation_labeled"] == 0
 

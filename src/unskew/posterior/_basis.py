@@ -11,6 +11,8 @@ FARTHEST = 4.0
 """Standard deviations beyond which a value counts as this far away: a line goes nowhere there."""
 MOST_FEATURES = 256
 """Columns up to which each counts by itself; more are replaced by so many principal components."""
+MOST_FOR_COVARIANCE = 1000
+"""Columns up to which their covariance gives the components faster than random projections do."""
 MOST_RANKED = 128
 """Columns up to which each also counts by its rank, which straightens amounts and durations."""
 QUANTILES = 513
@@ -65,7 +67,8 @@ class Scaling:
         if X.shape[1] > MOST_FEATURES:
             unit = _deviation_if_varying(X)
             unit = np.where(np.isfinite(unit), unit[np.isfinite(unit)].mean(), np.inf) if one_unit else unit
-            found = PCA(min(MOST_FEATURES, len(X)), random_state=rng).fit(X / unit)
+            solver = "covariance_eigh" if X.shape[1] <= MOST_FOR_COVARIANCE else "randomized"
+            found = PCA(min(MOST_FEATURES, len(X)), svd_solver=solver, random_state=rng).fit(X / unit)
             center, directions = X.mean(axis=0), found.components_.T / unit[:, None]
             X = (X - center) @ directions
         deviation = _deviation_if_varying(X)

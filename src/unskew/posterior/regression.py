@@ -17,7 +17,7 @@ PULL, RIDGE = 0.01, 0.001
 """Of the regression on the logit: how strongly scores of all rows, and coefficients, are drawn to 0."""
 PULL_OF_WEIGHTS, RIDGE_OF_WEIGHTS = 100.0, 0.01
 """The same for the regression that learns by the weights alone."""
-PENALTIES, FOLDS = (0.1, 1.0), 5
+PENALTIES, FOLDS = (0.1, 1.0, 10.0), 5
 """Inverse penalties of the logistic regression that gives the labeling probability, and its folds."""
 WIDTH = 0.3
 """Of the waves: the kernel falls by this power of e at the median squared distance of labeled rows to all."""
@@ -63,7 +63,9 @@ def fit_regression(
     features = scaling.apply(X)
     waves = Waves.draw(_length_of_waves(features, labeled), features.shape[1], rng)
     columns = waves.columns_of_posterior(features)
-    balance = 1 / _cross_fitted_labeling(features, labeled, two_sample, rng)[labeled]
+    prob, _ = cross_fitted_labeling(features, labeled, rng)
+    prob = np.maximum(prob, 0.01)[labeled]
+    balance = (1 - prob) / prob if two_sample else 1 / prob  # the odds are the ratio of densities but for a factor
     balance /= balance.sum()
     everything = weight * ~labeled if two_sample else weight
     moments = columns.T @ (columns * (everything / everything.sum())[:, None])
@@ -129,11 +131,27 @@ def _length_of_waves(features: np.ndarray, labeled: np.ndarray) -> float:
     return max(float(np.median(squared)), 1e-9) / (2 * WIDTH)
 
 
-def _cross_fitted_labeling(
-    features: np.ndarray, labeled: np.ndarray, two_sample: bool, rng: np.random.RandomState
-) -> np.ndarray:
-    """Labeling probability of each row by a logistic regression on other rows; for two samples its odds."""
+def fit_labeled_against_unlabeled(
+    X: np.ndarray, labeled: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
+) -> PosteriorModel:
+    """Logit of the labeling probability, by a logistic regression on the columns and the normal scores of ranks."""
+    scaling = Scaling.of(X, rng)
+    features = scaling.apply(X)
+    _, penalty = cross_fitted_labeling(features, labeled, rng)
+    found = LogisticRegression(C=penalty, max_iter=300).fit(features, labeled, weight)
+    waves = Waves.draw(1.0, features.shape[1], rng)
+    nothing = np.zeros(len(waves.phases))  # of the waves
+    coefficients = np.concatenate([found.intercept_, found.coef_[0], nothing])
+    return PosteriorModel(scaling, waves, coefficients[:, None], np.zeros(1), np.zeros(1))
+
+
+def cross_fitted_labeling(
+    features: np.ndarray, labeled: np.ndarray, rng: np.random.RandomState
+) -> tuple[np.ndarray, float]:
+    """Labeling probability of each row by a logistic regression on other rows, and the penalty that suits best."""
     folds = min(FOLDS, int(labeled.sum()), int((~labeled).sum()))
+    if folds < 2:
+        return np.full(len(labeled), float(labeled.mean())), PENALTIES[0]
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=rng).split(features, labeled))
     found = []
     for penalty in PENALTIES:
@@ -142,7 +160,6 @@ def _cross_fitted_labeling(
             model = LogisticRegression(C=penalty, max_iter=300).fit(features[inside], labeled[inside])
             prob[outside] = model.predict_proba(features[outside])[:, 1]
         loss = -float(np.where(labeled, np.log(prob), np.log1p(-prob)).mean())
-        found.append((loss, prob))
-    _, best = min(found, key=lambda each: each[0])
-    best = np.maximum(best, 0.01)
-    return best / (1 - best) if two_sample else best
+        found.append((loss, prob, penalty))
+    _, prob, penalty = min(found, key=lambda each: each[0])
+    return prob, penalty

@@ -9,7 +9,7 @@ its own and fills hooks, which are public words: `weigh` and `risk`, or `to_scor
 import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import torch
@@ -44,12 +44,15 @@ from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
+from unskew.rankers._header import summary_of
 from unskew.rankers._members import Together, combined_score, count_members, fit_members, mean_history
 from unskew.rankers._prior import cut, share_of_positives, warn_impossible, with_room_for_labeled
 from unskew.rankers._probability import can_fit_probability, fit_probability, logits_of, require_posterior
 from unskew.rankers._reading import read_training, read_validation
 from unskew.rankers._state import model_file_of
 from unskew.rankers.labeling import can_be_labeling, estimate_at, fit_labeling, mean_labeling, read_rows
+
+AnyRanker = TypeVar("AnyRanker", bound="Ranker")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -128,6 +131,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     scenarios: ClassVar[tuple[str, ...]] = SCENARIOS
     uses_labeling: ClassVar[bool] = False
     holds_out: ClassVar[bool] = True  # whether rows held out choose an epoch
+    network_kinds: ClassVar[dict[str, str]] = {}  # of networks that are not of the kind `network`, by their names
     without_confidence: ClassVar[str] = ""
 
     # Each class lists its own parameters; those of its bases are added.
@@ -228,7 +232,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         """Learn the score function; sets `history_` and `best_epoch_`."""
 
     def scores_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-        """Scores of these rows, or of all, by the learned score function or by the members of an ensemble."""
+        """Scores of these rows, or of all, by the learned score function or by the members."""
         return combined_score(self.members_, X, rows) if hasattr(self, "members_") else self._score(X, rows)
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
@@ -267,17 +271,16 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         n_members = count_members(self.ensemble, data)
         if n_members > 1 and held_out is None:
             return self.take_members(fit_members(self, data, prior, rng, n_members), data)
+        train = data
         if held_out is None:
             train, held_out = hold_out(data, self.validation_fraction, rng) if self.holds_out else (data, data)
-        else:
-            train = data
         return self._learn_once(train, held_out, prior, rng)
 
     def take_members(self, together: Together, data: PUData) -> float:
         """Score by these members from now on; returns the share of positives."""
         self.members_ = together.members
         self.history_, self.best_epoch_ = mean_history(together.members)
-        self._summarize(data, None)
+        self.training_summary_ = summary_of(data)
         labelings = [each.ranker.labeling_ for each in together.members if hasattr(each.ranker, "labeling_")]
         if len(labelings) == len(together.members):
             self.labeling_: Any = mean_labeling(labelings)
@@ -300,17 +303,31 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         if prior is None:
             prior = self._find_prior([train] if in_training else [train, held_out])
         self.learn(train, held_out, trainer, for_score)
-        self._summarize(train, None if in_training else held_out)
+        self.training_summary_ = summary_of(train, None if in_training else held_out)
         return prior
 
     def blank_member(self, seed: int) -> Self:
         """A copy to be fitted to a part of the same data."""
         alone = {"ensemble": 1, "n_jobs": None, "probability": False, "random_state": seed, "verbose": False}
-        member = type(self)(**{**self.get_params(deep=False), **alone})
+        return self.pass_columns_to(type(self)(**{**self.get_params(deep=False), **alone}))
+
+    def pass_columns_to(self, other: AnyRanker) -> AnyRanker:
+        """Let another ranker know the columns that this one has read."""
         for name in ("input_shape_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
-                setattr(member, name, getattr(self, name))
-        return member
+                setattr(other, name, getattr(self, name))
+        return other
+
+    def fit_alone(self, data: PUData, prior: float | None, rng: np.random.RandomState) -> Self:
+        """Learn from records that were read already, by one fit."""
+        self.ensemble = 1
+        self._finish(data, self.learn_together(data, None, prior, rng))
+        return self
+
+    def finish_with(self, together: Together, data: PUData) -> Self:
+        """Score by members that were fitted already."""
+        self._finish(data, self.take_members(together, data))
+        return self
 
     def fit_member(self, train: PUData, held_out: PUData, prior: float | None) -> tuple[Self, float]:
         """Learn from a part of the data, and let another choose the epoch; returns the share of positives, too."""
@@ -323,15 +340,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def _finish(self, data: PUData, prior: float) -> None:
         self.classes_ = np.array([0, 1])
         self.threshold_ = cut(self.scores_at(data.X, self.rows_for_all(data)), prior)  # decision 6
-
-    def _summarize(self, train: PUData, held_out: PUData | None) -> None:
-        self.training_summary_ = {
-            "n_labeled": train.n_labeled,
-            "n_unlabeled": train.n_unlabeled,
-            "n_validation_labeled": 0 if held_out is None else held_out.n_labeled,
-            "n_validation_unlabeled": 0 if held_out is None else held_out.n_unlabeled,
-            "alpha": train.alpha,
-        }
 
     def rows_for_all(self, data: PUData) -> np.ndarray:
         """Rows of a record that stand for everything: all, or in the two-sample scenario the unlabeled."""

@@ -6,7 +6,7 @@ from reprlib import repr as short
 from typing import Any
 
 from unskew._support.json_records import build
-from unskew.data.records import Epoch
+from unskew.data.records import Epoch, PUData
 from unskew.learning.networks import NETWORKS
 
 FUNCTIONS = ("posterior", "function")
@@ -68,6 +68,7 @@ class MemberHeader:
     center: float
     spread: float
     weight: float
+    agreement: float | None = None
 
     def __post_init__(self) -> None:
         numbers = self.center, self.spread, self.weight
@@ -119,6 +120,12 @@ class Header:
             require_entry(agrees, "feature_names of a labeling model", "those of its ranker", fold.feature_names)
         require_entry(self.labeling is None or len(self.labeling) > 0, "labeling", "one network or more", self.labeling)
         require_entry(self.members is None or len(self.members) > 0, "members", "one or more", self.members)
+
+
+def summary_of(train: PUData, held_out: PUData | None = None) -> dict[str, Any]:
+    """Instances that a model was trained on, and those that chose its epoch."""
+    held = (0, 0) if held_out is None else (held_out.n_labeled, held_out.n_unlabeled)
+    return dict(vars(TrainedOn(train.n_labeled, train.n_unlabeled, *held, train.alpha)))
 
 
 def require_entry(holds: bool, what: str, wanted: str, found: Any) -> None:

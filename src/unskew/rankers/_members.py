@@ -34,12 +34,16 @@ class Member:
         Mean and standard deviation of its score over the rows that stand for all.
     weight : float
         The weights of all members sum to 1.
+    agreement : float or None
+        How well its scores of rows that it did not learn from agree with the confidence of labels, in [-1, 1]; None
+        where that does not decide its weight.
     """
 
     ranker: Ranker
     center: float
     spread: float
     weight: float
+    agreement: float | None = None
 
     def standardized(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Its score of these rows, or of all, in standard deviations."""

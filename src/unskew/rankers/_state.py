@@ -201,7 +201,8 @@ def _ranker_from(
     for name in names - of_labeling:
         if hasattr(ranker, f"{name}_"):
             raise ValueError(f"arrays must be those of networks, but some are called {name!r}")
-        setattr(ranker, f"{name}_", _network_from(arrays, name, ranker.network, ranker.input_shape_, ranker.device))
+        choice = ranker.network_kinds.get(name, ranker.network)
+        setattr(ranker, f"{name}_", _network_from(arrays, name, choice, ranker.input_shape_, ranker.device))
     described = {f"labeling{number}" for number in range(len(header.labeling or ()))}
     require_entry(
         of_labeling == described, "networks of the labeling model", short(sorted(described)), sorted(of_labeling)
@@ -221,7 +222,7 @@ def _members_header(ranker: "Ranker", arrays: dict[str, np.ndarray]) -> list[dic
         model = model_file_of(member.ranker)
         arrays |= {f"member{number}.{name}": value for name, value in model.arrays.items()}
         header = {name: each for name, each in model.header.items() if name != "method"}
-        counts = {"center": member.center, "spread": member.spread, "weight": member.weight}
+        counts = {name: getattr(member, name) for name in ("center", "spread", "weight", "agreement")}
         described.append({"method": member.ranker.name, "header": header, **counts})
     return described
 
@@ -241,7 +242,7 @@ def _attach_members(
         inner = _ranker_from(header, own, class_of(each.method), network if header.custom_network else None, class_of)
         same = inner.input_shape_ == ranker.input_shape_
         require_entry(same, "input_shape of a member", f"that of the whole, {ranker.input_shape_}", inner.input_shape_)
-        members.append(Member(inner, each.center, each.spread, each.weight))
+        members.append(Member(inner, each.center, each.spread, each.weight, each.agreement))
     ranker.members_ = tuple(members)
     labelings = [each.ranker.labeling_ for each in members if hasattr(each.ranker, "labeling_")]
     if len(labelings) == len(members):

@@ -63,7 +63,7 @@ class ConfidenceGP(WholeTableRanker):
 
     name: ClassVar[str] = "conf-gp"
     table_name: ClassVar[str] = "ConfGP"
-    position: ClassVar[int] = 13
+    position: ClassVar[int] = 14
     assumption: ClassVar[str] = "SAR"
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
     without_confidence: ClassVar[str] = "and only which rows are labeled counts"

@@ -64,7 +64,7 @@ class ConfidenceRegression(WholeTableRanker):
 
     name: ClassVar[str] = "conf-reg"
     table_name: ClassVar[str] = "ConfReg"
-    position: ClassVar[int] = 14
+    position: ClassVar[int] = 15
     assumption: ClassVar[str] = "SAR"
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
     without_confidence: ClassVar[str] = "and only the weights of the labels count"

@@ -1,0 +1,184 @@
+"""The library's best: methods from different corners, weighed by how well each predicts left-out confidence."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from unskew.data.records import PUData
+from unskew.data.rows import Rows
+from unskew.learning.trainer import Trainer
+from unskew.rankers._base import Ranker
+from unskew.rankers._members import Member, Together, count_members, fit_members, standardized_member
+
+START = {"conf-gp": 0.35, "conf-reg": 0.25, "conf-joint": 0.25, "conf-auc": 0.1, "ntc-linear": 0.05}
+"""Methods, and their weights before anything is known of them."""
+WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
+QUICK: dict[str, dict[str, Any]] = {
+    "conf-joint": {"max_epochs": 30, "learning_rate": 1e-3},
+    "conf-auc": {"max_epochs": 50, "learning_rate": 3e-4},
+    "no-conf": {"max_epochs": 50, "learning_rate": 3e-4},
+}
+"""Networks of an ensemble learn faster than one alone should: averaged, they overfit less."""
+
+
+class Part(NamedTuple):
+    """A method inside `auto`.
+
+    Attributes
+    ----------
+    method : str
+    weight : float
+        Of its standardized score.
+    agreement : float or None
+        How well its scores of left-out rows agree with the confidence of labels, in [-1, 1]; None without confidence.
+    """
+
+    method: str
+    weight: float
+    agreement: float | None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Auto(Ranker):
+    r"""Combine methods from different corners, by weights that out-of-fold predictions decide.
+
+    Each method is fitted on `ensemble` rotating hold-outs, the same for all, so that each row has a score by fits that
+    did not see it. With C the agreement of these scores with the confidence r of the n labels,
+
+    .. math::
+        C = \frac{\sum_{l, m} \mathrm{sign}(s_l - s_m) (r_l - r_m)}{\sum_{l, m} |r_l - r_m|}, \qquad
+        w \propto w_0 \exp(\sqrt{n}\, C)
+
+    a method gets the weight w, which is the weight :math:`w_0` that it starts with where labels are few or all alike.
+    The score is the weighted mean of the methods' standardized scores. The methods are `conf-gp`, `conf-reg`,
+    `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same without `conf-joint` in the
+    two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence.
+
+    Attributes
+    ----------
+    parts_ : tuple of (method, weight, agreement)
+        What was used, the largest weight first.
+    members_ : tuple
+        The fitted methods; each has members of its own.
+
+    Notes
+    -----
+    **Assumption.**
+    SAR: labels may favor some kinds of positives. The confidence is about the probability of being positive; how far it
+    can be believed is weighed.
+
+    **Use it when.**
+    Nothing speaks for another method: it is the default of `unskew fit`.
+
+    **Do not use it when.**
+    A single simple function is wanted that one can write down (`conf-reg`, `ntc-linear`), or the paper's own method.
+
+    **Differs from its authors.**
+    It is this library's own. Weights that fall exponentially with a loss are those of V. Vovk. Aggregating strategies.
+    COLT 1990. The weights to start with were set on draws that no result in `docs/results.md` was judged by.
+
+    References
+    ----------
+    D. H. Wolpert. Stacked generalization. Neural Networks, 1992.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(400, random_state=0)
+    >>> ranker = unskew.make("auto", random_state=0, ensemble=2).fit(data.X, data.labeled, confidence=data.confidence)
+    >>> bool(ranker.score(data.X, data.y) > 0.9), round(sum(part.weight for part in ranker.parts_), 6)
+    (True, 1.0)
+    """
+
+    ensemble: int = 4
+
+    name: ClassVar[str] = "auto"
+    table_name: ClassVar[str] = "Auto"
+    position: ClassVar[int] = 12
+    assumption: ClassVar[str] = "SAR"
+    needs: ClassVar[tuple[str, ...]] = ("confidence",)
+    without_confidence: ClassVar[str] = "and labeled rows are told from unlabeled ones"
+    holds_out: ClassVar[bool] = False
+
+    @property
+    def parts_(self) -> tuple[Part, ...]:
+        """Methods, their weights and what these rest on, the largest weight first."""
+        parts = (Part(each.ranker.name, each.weight, each.agreement) for each in self.members_)
+        return tuple(sorted(parts, key=lambda part: -part.weight))
+
+    def learn_together(
+        self, data: PUData, held_out: PUData | None, prior: float | None, rng: np.random.RandomState
+    ) -> float:
+        """Fit all methods on the same rotating hold-outs, and weigh them."""
+        start = WITHOUT_CONFIDENCE if data.confidence is None else START
+        seed, n_members = int(rng.randint(2**31 - 1)), count_members(self.ensemble, data)
+        members: list[Member] = []
+        scores, priors = [], []
+        for name, weight in start.items():
+            blank = self._blank_part(name)
+            if self.scenario not in blank.scenarios:
+                continue
+            ranker, found = _fit_part(blank, data, prior, np.random.RandomState(seed), n_members)
+            members.append(standardized_member(ranker, data, weight))
+            scores.append(found.out_of_fold)
+            priors.append(found.prior)
+        members = _normalized(members if n_members == 1 else _weighed(members, scores, data))
+        return self.take_members(Together(tuple(members), np.mean(scores, axis=0), float(np.mean(priors))), data)
+
+    def _blank_part(self, name: str) -> Ranker:
+        """An unfitted ranker of another method, with the parameters of this one."""
+        from unskew.rankers import make  # the package knows all methods, and this module is a part of it
+
+        own = self.get_params(deep=False)
+        ranker = make(name, **{**own, "probability": False, **QUICK.get(name, {})})
+        return self.pass_columns_to(ranker)
+
+    def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
+        """Nothing beside what the methods learn."""
+
+    def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
+        raise AssertionError("its members score")
+
+
+def _fit_part(
+    ranker: Ranker, data: PUData, prior: float | None, rng: np.random.RandomState, n_members: int
+) -> tuple[Ranker, Together]:
+    """The fitted method and its out-of-fold scores; with so few labels that nothing can be held out, its own scores."""
+    if n_members == 1:
+        ranker.fit_alone(data, prior, rng)
+        found = Together((), ranker.scores_at(data.X), ranker.prior_ if prior is None else prior)
+        return ranker, found
+    found = fit_members(ranker, data, prior, rng, n_members)
+    return ranker.finish_with(found, data), found
+
+
+def agreement_with_confidence(score: np.ndarray, confidence: np.ndarray) -> float:
+    r"""How well scores order rows by their confidence, pairs weighted by how far apart these are; in [-1, 1].
+
+    .. math:: C = \frac{\sum_{l, m} \mathrm{sign}(s_l - s_m) (r_l - r_m)}{\sum_{l, m} |r_l - r_m|}
+
+    0 where all confidences are the same. Implements: Eq. (M1).
+    """
+    by_score, by_confidence = ((2 * rankdata(each) - len(each) - 1) @ confidence for each in (score, confidence))
+    return 0.0 if np.ptp(confidence) == 0 else float(by_score / by_confidence)
+
+
+def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData) -> list[Member]:
+    """The members with the weights that their out-of-fold scores earn; see `Auto`. Implements: Eq. (M2)."""
+    if data.confidence is None:
+        return members
+    found = [agreement_with_confidence(each[data.labeled_rows], data.confidence) for each in scores]
+    log_weight = np.log([each.weight for each in members]) + np.sqrt(data.n_labeled) * np.array(found)
+    shares = np.exp(log_weight - log_weight.max()).tolist()
+    return [
+        replace(each, weight=share, agreement=agreement)
+        for each, share, agreement in zip(members, shares, found, strict=True)
+    ]
+
+
+def _normalized(members: list[Member]) -> list[Member]:
+    """The same with weights that sum to 1."""
+    total = sum(each.weight for each in members)
+    return [replace(each, weight=each.weight / total) for each in members]

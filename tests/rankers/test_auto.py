@@ -1,0 +1,87 @@
+"""`auto`: its weights by hand, what it says of them, and that it ranks as well as its best part."""
+
+import numpy as np
+import pytest
+
+import unskew
+from unskew.datasets import toy
+from unskew.errors import ConfidenceMissingWarning
+from unskew.rankers.auto import START, WITHOUT_CONFIDENCE, agreement_with_confidence
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return toy.draw(500, random_state=4)
+
+
+@pytest.fixture(scope="module")
+def fitted(drawn):
+    ranker = unskew.make("auto", random_state=0, ensemble=3)
+    return ranker.fit(drawn.X, drawn.labeled, confidence=drawn.confidence)
+
+
+def test_agreement_is_that_of_a_double_loop():
+    rng = np.random.RandomState(0)
+    score, sure = rng.normal(size=12).round(1), rng.uniform(size=12).round(1)
+    wrong = pairs = 0.0
+    for i in range(12):
+        for j in range(12):
+            wrong += np.sign(score[i] - score[j]) * (sure[i] - sure[j])
+            pairs += abs(sure[i] - sure[j])
+    assert agreement_with_confidence(score, sure) == pytest.approx(wrong / pairs)
+    assert agreement_with_confidence(sure, sure) == pytest.approx(1)
+    assert agreement_with_confidence(-sure, sure) == pytest.approx(-1)
+    assert agreement_with_confidence(score, np.full(12, 0.4)) == 0
+
+
+def test_weights_follow_from_agreement_and_start(fitted, drawn):
+    parts = {part.method: part for part in fitted.parts_}
+    assert set(parts) == set(START)
+    root = np.sqrt(drawn.labeled.sum())
+    unscaled = {name: START[name] * np.exp(root * part.agreement) for name, part in parts.items()}
+    total = sum(unscaled.values())
+    for name, part in parts.items():
+        assert part.weight == pytest.approx(unscaled[name] / total)
+    assert [part.weight for part in fitted.parts_] == sorted((part.weight for part in fitted.parts_), reverse=True)
+
+
+def test_the_score_is_the_weighted_mean_of_standardized_scores(fitted, drawn):
+    by_hand = np.zeros(500)
+    for member in fitted.members_:
+        score = member.ranker.decision_function(drawn.X)
+        by_hand += member.weight * (score - score.mean()) / score.std()
+    np.testing.assert_allclose(fitted.decision_function(drawn.X), by_hand, atol=1e-5)
+
+
+def test_it_ranks_about_as_well_as_the_truth(fitted):
+    new = toy.draw(4000, random_state=5)
+    assert fitted.score(new.X, new.y) > unskew.metrics.auc(new.y, new.law.posterior(new.X)) - 0.01
+
+
+def test_a_file_keeps_parts_and_scores(fitted, drawn, tmp_path):
+    fitted.save(tmp_path / "model")
+    again = unskew.load(tmp_path / "model")
+    assert again.parts_ == fitted.parts_
+    np.testing.assert_array_equal(again.decision_function(drawn.X), fitted.decision_function(drawn.X))
+    np.testing.assert_array_equal(again.predict_proba(drawn.X), fitted.predict_proba(drawn.X))
+
+
+def test_labels_that_are_all_alike_leave_the_weights_as_they_start(drawn):
+    ranker = unskew.make("auto", random_state=0, ensemble=2)
+    ranker.fit(drawn.X, drawn.labeled, confidence=np.full(500, 0.7))
+    assert {part.method: pytest.approx(part.weight) for part in ranker.parts_} == START
+
+
+def test_without_confidence_it_tells_labeled_from_unlabeled(drawn):
+    ranker = unskew.make("auto", random_state=0, ensemble=2)
+    with pytest.warns(ConfidenceMissingWarning, match="labeled rows are told from unlabeled"):
+        ranker.fit(drawn.X, drawn.labeled)
+    assert {part.method: part.weight for part in ranker.parts_} == WITHOUT_CONFIDENCE
+    assert all(part.agreement is None for part in ranker.parts_)
+
+
+def test_two_samples_leave_out_what_is_not_defined_for_them():
+    data = toy.draw_two_samples(60, 400, random_state=0)
+    ranker = unskew.make("auto", random_state=0, ensemble=2, scenario="two-sample")
+    ranker.fit(data.X, data.labeled, confidence=data.confidence)
+    assert {part.method for part in ranker.parts_} == set(START) - {"conf-joint"}
