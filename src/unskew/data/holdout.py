@@ -42,12 +42,19 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
 
 
 def rotating_hold_outs(data: PUData, n: int, rng: np.random.RandomState) -> list[tuple[PUData, PUData]]:
-    """Training and held-out part, n times: each instance is held out once, and teaches all other times."""
+    """Training and held-out part, n times: each instance is held out once, and teaches all other times.
+
+    Of rows that are not all in memory only as many unlabeled ones are held out as fit; the others teach every time.
+    """
     parts = [rng.permutation(np.arange(count) % n) for count in (data.n_labeled, data.n_unlabeled)]
-    return [
-        (_select_rows(data, *(part != turn for part in parts)), _select_rows(data, *(part == turn for part in parts)))
-        for turn in range(n)
-    ]
+    splits = []
+    for turn in range(n):
+        labeled_out, unlabeled_out = (part == turn for part in parts)
+        if data.X.hold_out_limit is not None:
+            unlabeled_out[np.flatnonzero(unlabeled_out)[data.X.hold_out_limit :]] = False
+        out = _select_rows(data, labeled_out, unlabeled_out)
+        splits.append((_select_rows(data, ~labeled_out, ~unlabeled_out), out))
+    return splits
 
 
 def pooled(data: PUData, more: PUData) -> PUData:
