@@ -9,11 +9,10 @@ import copy
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
@@ -22,8 +21,7 @@ from unskew._support.progress import progress_bar
 from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Adam, Trained, Trainer
-from unskew.rankers._base import Ranker
-from unskew.rankers._members import mean_of
+from unskew.rankers._two_networks import TwoNetworkRanker
 from unskew.rankers.labeling import LabelingNetwork, labeling_risk
 
 
@@ -84,29 +82,14 @@ def observed_loss(logits: Logits, alpha: float) -> Tensor:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class EMRanker(Ranker):
+class EMRanker(TwoNetworkRanker):
     """A method that estimates posterior and propensity by expectation maximization and ranks by the posterior."""
 
     epochs_per_round: int = 1
 
-    scenarios: ClassVar[tuple[str, ...]] = ("one-sample",)
     uses_labeling: ClassVar[bool] = True
 
     rules: ClassVar[dict[str, Rule]] = {"epochs_per_round": whole_number(1)}
-
-    def posterior(self, X: Any) -> np.ndarray:
-        """Estimated probability of being positive; shape (n,)."""
-        if hasattr(self, "members_"):
-            return mean_of(self.members_, lambda each: each.posterior(X))
-        return np.asarray(torch.sigmoid(torch.from_numpy(self.decision_function(X))).numpy())
-
-    def propensity(self, X: Any) -> np.ndarray:
-        """Estimated probability that a positive like this is labeled; shape (n,)."""
-        check_is_fitted(self)
-        if hasattr(self, "members_"):
-            return mean_of(self.members_, lambda each: each.propensity(X))
-        score = score_rows(self.propensity_network_, self._read_features(X), device=self.device)
-        return np.asarray(torch.sigmoid(score.double()).numpy())
 
     @abstractmethod
     def converged(self, before: Logits, after: Logits, alpha: float) -> bool:

@@ -4,12 +4,10 @@ import copy
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from unskew._support.parameters import Rule, whole_number
@@ -18,9 +16,8 @@ from unskew.data.records import Epoch, PUData
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trained, Trainer
 from unskew.objectives.joint_risk import confidence_logit, posterior_risk, propensity_risk
-from unskew.rankers._base import Ranker
 from unskew.rankers._em import Logits, observed_loss
-from unskew.rankers._members import mean_of
+from unskew.rankers._two_networks import TwoNetworkRanker
 
 FIRST_PROPENSITY = 0.25
 """Of all rows, before there is a network for it."""
@@ -29,7 +26,7 @@ FIRST_DEVIATION, LEAST_DEVIATION = 1.0, 0.2
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ConfidenceJoint(Ranker):
+class ConfidenceJoint(TwoNetworkRanker):
     r"""Learn posterior and propensity at once, from which rows are labeled and from the confidence as a target.
 
     A row is labeled with probability :math:`\sigma(f) \sigma(g)`; the logit y of its confidence is f but for noise of
@@ -94,24 +91,9 @@ class ConfidenceJoint(Ranker):
     assumption: ClassVar[str] = "SAR"
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
     without_confidence: ClassVar[str] = "and only which rows are labeled counts"
-    scenarios: ClassVar[tuple[str, ...]] = ("one-sample",)
     network_kinds: ClassVar[dict[str, str]] = {"propensity_network": "linear"}
 
     rules: ClassVar[dict[str, Rule]] = {"epochs_per_round": whole_number(1)}
-
-    def posterior(self, X: Any) -> np.ndarray:
-        """Estimated probability of being positive; shape (n,)."""
-        if hasattr(self, "members_"):
-            return mean_of(self.members_, lambda each: each.posterior(X))
-        return np.asarray(expit(self.decision_function(X)))
-
-    def propensity(self, X: Any) -> np.ndarray:
-        """Estimated probability that a positive like this is labeled; shape (n,)."""
-        check_is_fitted(self)
-        if hasattr(self, "members_"):
-            return mean_of(self.members_, lambda each: each.propensity(X))
-        score = score_rows(self.propensity_network_, self._read_features(X), device=self.device)
-        return np.asarray(torch.sigmoid(score.double()).numpy())
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Let posterior and propensity take turns; sets both networks, `history_` and `best_epoch_`."""
