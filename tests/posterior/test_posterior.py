@@ -230,6 +230,7 @@ def test_noise_is_bounded_by_how_many_confidences_are_at_the_ends():
         assert 0.7 * size < largest_noise(noisy) < 4 * size
     assert largest_noise(rng.binomial(5, exact) / 5) == pytest.approx(0.5 / np.sqrt(5))  # votes do not show it
     assert largest_noise(np.full(10, 0.7)) == 0.5
+    assert largest_noise(np.r_[np.full(10, 1 / 3), np.full(10, 0.333333)]) == 0.01  # levels but for rounding
 
 
 def test_reliability_of_exact_noisy_and_meaningless_confidence():

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from unskew.datasets import toy
 from unskew.metrics import auc
-from unskew.posterior.regression import _spread, _trust, fit_regression, regress
+from unskew.posterior.regression import _spread, _trust, cross_fitted_labeling, fit_regression, regress
 
 
 @pytest.fixture
@@ -67,3 +67,14 @@ def test_it_ranks_the_toy_law_nearly_as_well_as_the_truth(two_sample):
     model = fit_regression(*request, np.random.RandomState(0))
     new = toy.draw(3000, random_state=1)
     assert auc(new.y, model.logits(new.X)[:, 0]) > auc(new.y, new.law.posterior(new.X)) - 0.01
+
+
+def test_a_table_that_is_fitted_to_in_part_has_the_same_weights_as_the_whole():
+    rng = np.random.RandomState(0)
+    features = rng.normal(size=(20_000, 2))
+    labeled = rng.uniform(size=20_000) < 0.03 * np.exp(features[:, 0]) / np.exp(0.5)
+    whole, _ = cross_fitted_labeling(features, labeled, np.ones(20_000), np.random.RandomState(0))
+    some = np.sort(np.r_[np.flatnonzero(labeled), rng.choice(np.flatnonzero(~labeled), 4000, replace=False)])
+    weight = np.where(labeled[some], 1.0, (~labeled).sum() / 4000)
+    part, _ = cross_fitted_labeling(features[some], labeled[some], weight, np.random.RandomState(0))
+    assert np.abs(np.log(part / whole[some])).mean() < 0.1

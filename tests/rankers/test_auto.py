@@ -1,5 +1,7 @@
 """`auto`: its weights by hand, what it says of them, and that it ranks as well as its best part."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,20 @@ def test_without_confidence_it_tells_labeled_from_unlabeled(drawn):
         ranker.fit(drawn.X, drawn.labeled)
     assert {part.method: part.weight for part in ranker.parts_} == WITHOUT_CONFIDENCE
     assert all(part.agreement is None for part in ranker.parts_)
+
+
+@pytest.mark.parametrize("ensemble", [1, 4])
+def test_with_too_few_labels_to_hold_out_the_weights_are_those_of_the_start(ensemble, drawn):
+    y = np.zeros(500, dtype=int)
+    y[np.flatnonzero(drawn.labeled)[:3]] = 1
+    labels = drawn.labeled if ensemble == 1 else y
+    for sure in (None, drawn.confidence):
+        with warnings.catch_warnings(action="ignore"):
+            ranker = unskew.make("auto", random_state=0, ensemble=ensemble, max_epochs=2)
+            ranker.fit(drawn.X, labels, confidence=sure)
+        start = WITHOUT_CONFIDENCE if sure is None else START
+        assert {part.method: pytest.approx(part.weight) for part in ranker.parts_} == start
+        assert np.isfinite(ranker.decision_function(drawn.X)).all()
 
 
 def test_two_samples_leave_out_what_is_not_defined_for_them():

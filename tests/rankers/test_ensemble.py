@@ -1,5 +1,7 @@
 """Ensembles on rotating hold-outs: what they average, what they keep, and that the seed decides everything."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,8 +10,9 @@ import unskew
 from quick_fits import METHODS, QUICK, fit
 from unskew.data.holdout import pooled, rotating_hold_outs
 from unskew.data.records import PUData
-from unskew.data.rows import as_rows
+from unskew.data.rows import DenseRows, as_rows
 from unskew.datasets import toy
+from unskew.rankers import _members
 from unskew.rankers._members import count_members, fit_members
 
 
@@ -58,6 +61,8 @@ def test_score_is_the_mean_of_standardized_scores_and_the_file_keeps_it(name, dr
 
 
 def test_the_number_of_processes_and_threads_does_not_matter(drawn):
+    first, second = (fit("conf-gp", drawn, ensemble=2, n_jobs=jobs).decision_function(drawn.X) for jobs in (1, 2))
+    np.testing.assert_array_equal(first, second)
     expected = fit("conf-auc", drawn, ensemble=2).decision_function(drawn.X)
     np.testing.assert_array_equal(fit("conf-auc", drawn, ensemble=2, n_jobs=2).decision_function(drawn.X), expected)
     before = torch.get_num_threads()
@@ -70,14 +75,52 @@ def test_the_number_of_processes_and_threads_does_not_matter(drawn):
     assert not np.array_equal(fit("conf-auc", drawn, ensemble=2, random_state=1).decision_function(drawn.X), expected)
 
 
-def test_out_of_fold_scores_are_by_members_that_did_not_see_the_row(drawn, record):
+def test_out_of_fold_scores_are_by_members_that_did_not_see_the_row(drawn, record, monkeypatch):
+    seen, fit_one = [], _members._fit_one
+
+    def recorded(blank, train, held_out, prior):
+        seen.append(set(train.labeled_rows) | set(train.unlabeled_rows))
+        return fit_one(blank, train, held_out, prior)
+
+    monkeypatch.setattr(_members, "_fit_one", recorded)
     ranker = unskew.make("ntc", **{**QUICK, "ensemble": 3})
     ranker.input_shape_ = (2,)
     found = fit_members(ranker, record, 0.2, np.random.RandomState(0), 3)
     splits = rotating_hold_outs(record, 3, np.random.RandomState(0))
-    for member, (_, out) in zip(found.members, splits, strict=True):
+    for member, (_, out), own in zip(found.members, splits, seen, strict=True):
         rows = np.r_[out.labeled_rows, out.unlabeled_rows]
+        assert not own & set(rows)
+        assert len(own) + len(rows) == 300
         np.testing.assert_array_equal(found.out_of_fold[rows], member.standardized(record.X, rows))
+
+
+def test_of_rows_in_files_few_are_held_out_and_from_everywhere(record):
+    class FromFile(DenseRows):
+        hold_out_limit = 20
+
+    rows = FromFile(record.X.array)
+    splits = rotating_hold_outs(replace(record, X=rows), 3, np.random.RandomState(0))
+    for train, out in splits:
+        assert out.n_unlabeled == 20
+        assert train.n_unlabeled == record.n_unlabeled - 20
+        assert out.unlabeled_rows.max() > 200
+
+
+def test_labels_that_count_are_dealt_out_to_all_parts(record):
+    sure = np.zeros(record.n_labeled)
+    sure[:3] = 0.9
+    few = replace(record, confidence=sure)
+    assert count_members(5, few) == 3
+    for train, out in rotating_hold_outs(few, 3, np.random.RandomState(0)):
+        assert (out.confidence > 0).sum() == 1
+        assert (train.confidence > 0).sum() == 2
+
+
+def test_validation_without_confidence_is_refused_where_its_rows_teach(drawn):
+    more = toy.draw(100, random_state=3)
+    for ranker in (unskew.make("ntc", ensemble=2), unskew.make("ntc-linear")):
+        with pytest.raises(ValueError, match="validation must have confidence too, because its rows are used"):
+            ranker.fit(drawn.X, drawn.labeled, drawn.confidence, validation=(more.X, more.labeled))
 
 
 def test_few_labels_allow_few_members(record):

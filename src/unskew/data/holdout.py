@@ -24,7 +24,7 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
     then held out all the same: both records say what share of the whole is labeled, and every risk goes by that. The
     training data come first.
     """
-    counts = np.ones(data.n_labeled, dtype=bool) if data.confidence is None else data.confidence > 0
+    counts = counting(data)
     if data.n_labeled < 2 * LEAST_LABELED or data.n_unlabeled < 2 or counts.sum() < 2:
         in_words = "" if counts.all() else f" ({counts.sum()} with a confidence above 0, where 2 are needed)"
         warnings.warn(
@@ -41,17 +41,28 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
     return _select_rows(data, ~labeled_out, ~unlabeled_out), _select_rows(data, labeled_out, unlabeled_out)
 
 
+def counting(data: PUData) -> np.ndarray:
+    """Labeled instances that are not surely negative by their confidence."""
+    return np.ones(data.n_labeled, dtype=bool) if data.confidence is None else np.asarray(data.confidence > 0)
+
+
 def rotating_hold_outs(data: PUData, n: int, rng: np.random.RandomState) -> list[tuple[PUData, PUData]]:
     """Training and held-out part, n times: each instance is held out once, and teaches all other times.
 
     Of rows that are not all in memory only as many unlabeled ones are held out as fit; the others teach every time.
     """
-    parts = [rng.permutation(np.arange(count) % n) for count in (data.n_labeled, data.n_unlabeled)]
+    order = rng.permutation(data.n_labeled)
+    # Those that count are dealt out first: a part without any would have no risk to judge by.
+    order = order[np.argsort(~counting(data)[order], kind="stable")]
+    labeled_turn = np.empty(data.n_labeled, dtype=int)
+    labeled_turn[order] = np.arange(data.n_labeled) % n
+    unlabeled_turn = rng.permutation(np.arange(data.n_unlabeled) % n)
     splits = []
     for turn in range(n):
-        labeled_out, unlabeled_out = (part == turn for part in parts)
+        labeled_out, unlabeled_out = labeled_turn == turn, unlabeled_turn == turn
         if data.X.hold_out_limit is not None:
-            unlabeled_out[np.flatnonzero(unlabeled_out)[data.X.hold_out_limit :]] = False
+            too_many = rng.permutation(np.flatnonzero(unlabeled_out))[data.X.hold_out_limit :]
+            unlabeled_out[too_many] = False
         out = _select_rows(data, labeled_out, unlabeled_out)
         splits.append((_select_rows(data, ~labeled_out, ~unlabeled_out), out))
     return splits
@@ -60,6 +71,11 @@ def rotating_hold_outs(data: PUData, n: int, rng: np.random.RandomState) -> list
 def pooled(data: PUData, more: PUData) -> PUData:
     """Both records as one, whose share of labeled instances is that of all."""
     both = data.confidence is not None and more.confidence is not None
+    if not both and (data.confidence is not None or more.confidence is not None):
+        raise ValueError(
+            "validation must have confidence too, because its rows are used for training here, but it is (X, y). Pass "
+            "(X, y, confidence)."
+        )
     return PUData(
         X=joined(data.X, more.X),
         labeled_rows=np.concatenate([data.labeled_rows, len(data.X) + more.labeled_rows]),

@@ -89,7 +89,8 @@ def largest_noise(confidence: np.ndarray) -> float:
     """
     values = np.unique(np.round(confidence, 9))
     if len(values) <= max(3, len(confidence) / 4):
-        return MOST_NOISE if len(values) < 2 else float(MOST_NOISE * np.sqrt(np.median(np.diff(values))))
+        step = float(np.median(np.diff(values))) if len(values) > 1 else 1.0
+        return max(LEAST_NOISE, MOST_NOISE * math.sqrt(step))
     away = np.minimum(confidence, 1 - confidence)
     at_end, near = (away < 1e-9).sum(), ((away >= 1e-9) & (away < NEAR_END)).sum()
     return float(np.clip(1.5 * NEAR_END * (at_end + 0.5) / (near + 0.5) / 0.4, LEAST_NOISE, MOST_NOISE))

@@ -19,6 +19,8 @@ PULL_OF_WEIGHTS, RIDGE_OF_WEIGHTS = 100.0, 0.01
 """The same for the regression that learns by the weights alone."""
 PENALTIES, FOLDS = (0.1, 1.0, 10.0), 5
 """Inverse penalties of the logistic regression that gives the labeling probability, and its folds."""
+LEAST_PROB = 0.01
+"""Labeling probabilities below count as this, which bounds the weights."""
 WIDTH = 0.3
 """Of the waves: the kernel falls by this power of e at the median squared distance of labeled rows to all."""
 
@@ -63,8 +65,8 @@ def fit_regression(
     features = scaling.apply(X)
     waves = Waves.draw(_length_of_waves(features, labeled), features.shape[1], rng)
     columns = waves.columns_of_posterior(features)
-    prob, _ = cross_fitted_labeling(features, labeled, rng)
-    prob = np.maximum(prob, 0.01)[labeled]
+    prob, _ = cross_fitted_labeling(features, labeled, weight, rng)
+    prob = np.maximum(prob, LEAST_PROB / weight.max())[labeled]  # of tables that are fitted to in part all are smaller
     balance = (1 - prob) / prob if two_sample else 1 / prob  # the odds are the ratio of densities but for a factor
     balance /= balance.sum()
     everything = weight * ~labeled if two_sample else weight
@@ -137,7 +139,7 @@ def fit_labeled_against_unlabeled(
     """Logit of the labeling probability, by a logistic regression on the columns and the normal scores of ranks."""
     scaling = Scaling.of(X, rng)
     features = scaling.apply(X)
-    _, penalty = cross_fitted_labeling(features, labeled, rng)
+    _, penalty = cross_fitted_labeling(features, labeled, weight, rng)
     found = LogisticRegression(C=penalty, max_iter=300).fit(features, labeled, weight)
     waves = Waves.draw(1.0, features.shape[1], rng)
     nothing = np.zeros(len(waves.phases))  # of the waves
@@ -146,20 +148,20 @@ def fit_labeled_against_unlabeled(
 
 
 def cross_fitted_labeling(
-    features: np.ndarray, labeled: np.ndarray, rng: np.random.RandomState
+    features: np.ndarray, labeled: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
 ) -> tuple[np.ndarray, float]:
     """Labeling probability of each row by a logistic regression on other rows, and the penalty that suits best."""
     folds = min(FOLDS, int(labeled.sum()), int((~labeled).sum()))
     if folds < 2:
-        return np.full(len(labeled), float(labeled.mean())), PENALTIES[0]
+        return np.full(len(labeled), float(np.average(labeled, weights=weight))), PENALTIES[0]
     splits = list(StratifiedKFold(folds, shuffle=True, random_state=rng).split(features, labeled))
     found = []
     for penalty in PENALTIES:
         prob = np.empty(len(labeled))
         for inside, outside in splits:
-            model = LogisticRegression(C=penalty, max_iter=300).fit(features[inside], labeled[inside])
+            model = LogisticRegression(C=penalty, max_iter=300).fit(features[inside], labeled[inside], weight[inside])
             prob[outside] = model.predict_proba(features[outside])[:, 1]
-        loss = -float(np.where(labeled, np.log(prob), np.log1p(-prob)).mean())
+        loss = -float(weight @ np.where(labeled, np.log(prob), np.log1p(-prob)))
         found.append((loss, prob, penalty))
     _, prob, penalty = min(found, key=lambda each: each[0])
     return prob, penalty

@@ -9,7 +9,7 @@ its own and fills hooks, which are public words: `weigh` and `risk`, or `to_scor
 import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -45,14 +45,19 @@ from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
 from unskew.rankers._header import summary_of
-from unskew.rankers._members import Together, combined_score, count_members, fit_members, mean_history
+from unskew.rankers._members import (
+    Together,
+    combined_score,
+    count_members,
+    fit_members,
+    knowing_columns_of,
+    mean_history,
+)
 from unskew.rankers._prior import cut, share_of_positives, warn_impossible, with_room_for_labeled
 from unskew.rankers._probability import can_fit_probability, fit_probability, logits_of, require_posterior
 from unskew.rankers._reading import read_training, read_validation
 from unskew.rankers._state import model_file_of
 from unskew.rankers.labeling import can_be_labeling, estimate_at, fit_labeling, mean_labeling, read_rows
-
-AnyRanker = TypeVar("AnyRanker", bound="Ranker")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -252,11 +257,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         self.check_request(confidence)
         data = read_training(self, X, y, confidence)
         rng = check_random_state(self.random_state)
-        held_out = None
-        if validation is not None:
-            held_out = read_validation(self, validation, confidence is not None, data.alpha)
-            if self.ensemble > 1 or not self.holds_out:
-                data, held_out = pooled(data, held_out), None
+        given = confidence is not None
+        held_out = None if validation is None else read_validation(self, validation, given, data.alpha)
+        if held_out is not None and (self.ensemble > 1 or not self.holds_out):
+            data, held_out = pooled(data, held_out), None
         prior = self._learn_probability(data) if self.probability and can_fit_probability(data) else None
         prior = self.learn_together(data, held_out, prior, rng)
         self._finish(data, prior)
@@ -296,12 +300,17 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         trainer = self._trainer()
         # A generator for each stage: with a lent labeling model the score function is trained as without.
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
+        parts = [train] if in_training else [train, held_out]
         if self.uses_labeling or (self.prior is None and prior is None):
             names = getattr(self, "feature_names_in_", None)
-            request = self.labeling, train, held_out, trainer, for_labeling, self.crossfit, self.scenario
-            self.labeling_, train, held_out = fit_labeling(*request, feature_names=names)
+            # Where all rows teach, the labeling model, which only the cut of `predict` needs, still holds some out.
+            pair = (train, held_out) if self.holds_out else hold_out(train, self.validation_fraction, rng)
+            request = self.labeling, *pair, trainer, for_labeling, self.crossfit, self.scenario
+            self.labeling_, *parts = fit_labeling(*request, feature_names=names)
+            train, held_out = parts if self.holds_out else (train, held_out)
+            parts = parts[:1] if pair[0] is pair[1] else parts
         if prior is None:
-            prior = self._find_prior([train] if in_training else [train, held_out])
+            prior = self._find_prior(parts)
         self.learn(train, held_out, trainer, for_score)
         self.training_summary_ = summary_of(train, None if in_training else held_out)
         return prior
@@ -309,20 +318,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def blank_member(self, seed: int) -> Self:
         """A copy to be fitted to a part of the same data."""
         alone = {"ensemble": 1, "n_jobs": None, "probability": False, "random_state": seed, "verbose": False}
-        return self.pass_columns_to(type(self)(**{**self.get_params(deep=False), **alone}))
+        return knowing_columns_of(self, type(self)(**{**self.get_params(deep=False), **alone}))
 
-    def pass_columns_to(self, other: AnyRanker) -> AnyRanker:
-        """Let another ranker know the columns that this one has read."""
-        for name in ("input_shape_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(other, name, getattr(self, name))
-        return other
-
-    def fit_alone(self, data: PUData, prior: float | None, rng: np.random.RandomState) -> Self:
-        """Learn from records that were read already, by one fit."""
+    def fit_alone(self, data: PUData, prior: float | None, rng: np.random.RandomState) -> float:
+        """Learn from a record that was read already, by one fit; returns the share of positives."""
         self.ensemble = 1
-        self._finish(data, self.learn_together(data, None, prior, rng))
-        return self
+        prior = self.learn_together(data, None, prior, rng)
+        self._finish(data, prior)
+        return prior
 
     def finish_with(self, together: Together, data: PUData) -> Self:
         """Score by members that were fitted already."""
@@ -343,9 +346,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def rows_for_all(self, data: PUData) -> np.ndarray:
         """Rows of a record that stand for everything: all, or in the two-sample scenario the unlabeled."""
-        if self.scenario == "two-sample":
-            return data.unlabeled_rows
-        return np.sort(np.concatenate([data.labeled_rows, data.unlabeled_rows]))
+        kinds = [data.unlabeled_rows] if self.scenario == "two-sample" else [data.labeled_rows, data.unlabeled_rows]
+        return np.sort(np.concatenate(kinds))
 
     def check_parameters(self) -> None:
         """Refuse parameters outside their ranges; a method may add checks of its own."""

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from unskew._support.progress import progress_bar
-from unskew.data.holdout import rotating_hold_outs
+from unskew.data.holdout import counting, rotating_hold_outs
 from unskew.data.records import Epoch, PUData
 from unskew.data.rows import Rows
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
+
+AnyRanker = TypeVar("AnyRanker", bound="Ranker")
 
 LEAST_IN_FOLD = 2
 """Labeled rows, and others, that each member must be judged by."""
@@ -76,9 +79,18 @@ def mean_of(members: tuple[Member, ...], estimate: Callable[[Ranker], np.ndarray
     return np.asarray(sum(each.weight * estimate(each.ranker) for each in members))
 
 
+def knowing_columns_of(reader: Ranker, other: AnyRanker) -> AnyRanker:
+    """Another ranker, which now knows the columns that the first one has read."""
+    for name in ("input_shape_", "n_features_in_", "feature_names_in_"):
+        if hasattr(reader, name):
+            setattr(other, name, getattr(reader, name))
+    return other
+
+
 def count_members(wanted: int, data: PUData) -> int:
-    """Members that the data allow: each is judged by two labeled rows and two others."""
-    return max(1, min(wanted, data.n_labeled // LEAST_IN_FOLD, data.n_unlabeled // LEAST_IN_FOLD))
+    """Members that the data allow: each is judged by two labeled rows, of which one counts, and two others."""
+    most = data.n_labeled // LEAST_IN_FOLD, data.n_unlabeled // LEAST_IN_FOLD, int(counting(data).sum())
+    return max(1, min(wanted, *most))
 
 
 def fit_members(ranker: Ranker, data: PUData, prior: float | None, rng: np.random.RandomState, n: int) -> Together:
@@ -130,10 +142,11 @@ def mean_history(members: tuple[Member, ...]) -> tuple[list[Epoch], int]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch compute on one thread: sums that several share round differently."""
+    """Let torch and numpy compute on one thread: sums that several share round differently."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with threadpool_limits(1):
+            yield
     finally:
         torch.set_num_threads(n_threads)

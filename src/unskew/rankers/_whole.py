@@ -55,6 +55,7 @@ class WholeTableRanker(Ranker):
     """A method that learns from all rows in closed form: nothing is held out, and `validation` counts as more rows."""
 
     holds_out: ClassVar[bool] = False
+    fixed_seed: ClassVar[bool] = False  # whether the same rows give the same score whatever `random_state` is
 
     @abstractmethod
     def function_of(self, table: WholeTable, rng: np.random.RandomState) -> PosteriorModel:
@@ -62,6 +63,7 @@ class WholeTableRanker(Ranker):
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Fit the function; there are no epochs."""
+        rng = np.random.RandomState(0) if self.fixed_seed else rng
         self.function_ = self.function_of(WholeTable.of(data, rng), rng)
         self.history_: list[Epoch] = []
         self.best_epoch_ = 0

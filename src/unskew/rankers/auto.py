@@ -1,7 +1,7 @@
 """The library's best: methods from different corners, weighed by how well each predicts left-out confidence."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -10,17 +10,18 @@ from unskew.data.records import PUData
 from unskew.data.rows import Rows
 from unskew.learning.trainer import Trainer
 from unskew.rankers._base import Ranker
-from unskew.rankers._members import Member, Together, count_members, fit_members, standardized_member
+from unskew.rankers._members import (
+    Member,
+    Together,
+    count_members,
+    fit_members,
+    knowing_columns_of,
+    standardized_member,
+)
 
 START = {"conf-gp": 0.35, "conf-reg": 0.25, "conf-joint": 0.25, "conf-auc": 0.1, "ntc-linear": 0.05}
 """Methods, and their weights before anything is known of them."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
-QUICK: dict[str, dict[str, Any]] = {
-    "conf-joint": {"max_epochs": 30, "learning_rate": 1e-3},
-    "conf-auc": {"max_epochs": 50, "learning_rate": 3e-4},
-    "no-conf": {"max_epochs": 50, "learning_rate": 3e-4},
-}
-"""Networks of an ensemble learn faster than one alone should: averaged, they overfit less."""
 
 
 class Part(NamedTuple):
@@ -44,8 +45,9 @@ class Part(NamedTuple):
 class Auto(Ranker):
     r"""Combine methods from different corners, by weights that out-of-fold predictions decide.
 
-    Each method is fitted on `ensemble` rotating hold-outs, the same for all, so that each row has a score by fits that
-    did not see it. With C the agreement of these scores with the confidence r of the n labels,
+    Each method is fitted on `ensemble` rotating hold-outs, the same for all, so that each row has a score by a fit that
+    did not learn from it (networks chose their epoch by it). With C the agreement of these scores with the confidence r
+    of the n labels,
 
     .. math::
         C = \frac{\sum_{l, m} \mathrm{sign}(s_l - s_m) (r_l - r_m)}{\sum_{l, m} |r_l - r_m|}, \qquad
@@ -70,7 +72,7 @@ class Auto(Ranker):
     can be believed is weighed.
 
     **Use it when.**
-    Nothing speaks for another method: it is the default of `unskew fit`.
+    Nothing speaks for another method: it is the first to try.
 
     **Do not use it when.**
     A single simple function is wanted that one can write down (`conf-reg`, `ntc-linear`), or the paper's own method.
@@ -92,6 +94,10 @@ class Auto(Ranker):
     (True, 1.0)
     """
 
+    # Networks of an ensemble may learn faster than one alone should: averaged, they overfit less.
+    max_epochs: int = 50
+    batch_size: int = 512
+    learning_rate: float = 5e-4
     ensemble: int = 4
 
     name: ClassVar[str] = "auto"
@@ -131,9 +137,7 @@ class Auto(Ranker):
         """An unfitted ranker of another method, with the parameters of this one."""
         from unskew.rankers import make  # the package knows all methods, and this module is a part of it
 
-        own = self.get_params(deep=False)
-        ranker = make(name, **{**own, "probability": False, **QUICK.get(name, {})})
-        return self.pass_columns_to(ranker)
+        return knowing_columns_of(self, make(name, **{**self.get_params(deep=False), "probability": False}))
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Nothing beside what the methods learn."""
@@ -147,9 +151,8 @@ def _fit_part(
 ) -> tuple[Ranker, Together]:
     """The fitted method and its out-of-fold scores; with so few labels that nothing can be held out, its own scores."""
     if n_members == 1:
-        ranker.fit_alone(data, prior, rng)
-        found = Together((), ranker.scores_at(data.X), ranker.prior_ if prior is None else prior)
-        return ranker, found
+        share = ranker.fit_alone(data, prior, rng)
+        return ranker, Together((), ranker.scores_at(data.X), share)
     found = fit_members(ranker, data, prior, rng, n_members)
     return ranker.finish_with(found, data), found
 

@@ -45,7 +45,8 @@ class ConfidenceGP(WholeTableRanker):
     see `conf-joint`, `auto` or a network.
 
     **Differs from its authors.**
-    It is this library's own. `network`, `random_state` and the other parameters of training have no effect.
+    It is this library's own. `network`, `random_state` and the other parameters of training have no effect on the
+    score.
 
     References
     ----------
@@ -66,11 +67,10 @@ class ConfidenceGP(WholeTableRanker):
     position: ClassVar[int] = 14
     assumption: ClassVar[str] = "SAR"
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
+    fixed_seed: ClassVar[bool] = True  # as the probabilities of every ranker
     without_confidence: ClassVar[str] = "and only which rows are labeled counts"
 
     def function_of(self, table: WholeTable, rng: np.random.RandomState) -> PosteriorModel:
         """The posterior."""
         rows = table.X, table.labeled, table.confidence, table.weight
-        # As the probabilities of every ranker: the same table has the same score.
-        rng = np.random.RandomState(0)
         return fit_rows(*rows, self.scenario == "two-sample", rng, with_other_views=False).model

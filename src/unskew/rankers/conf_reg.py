@@ -46,7 +46,8 @@ class ConfidenceRegression(WholeTableRanker):
     learn more from the unlabeled rows then.
 
     **Differs from its authors.**
-    It is this library's own. `network` and the other parameters of training have no effect.
+    It is this library's own. `network` and the other parameters of training have no effect on the
+    score.
 
     References
     ----------

@@ -37,7 +37,8 @@ class LinearNTC(WholeTableRanker):
     Labels favor some kinds of positives: it ranks by how likely a row is labeled, not by how likely it is positive.
 
     **Differs from its authors.**
-    Elkan and Noto leave the classifier open. `network` and the other parameters of training have no effect.
+    Elkan and Noto leave the classifier open. `network` and the other parameters of training have no effect on the
+    score.
 
     References
     ----------
