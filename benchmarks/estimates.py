@@ -1,10 +1,10 @@
 """How far are share of positives, AUC and precision, estimated without negatives, from the truth? Do intervals cover?
 
 The beds are those of `estimate_beds.py`: open ones, with which the estimates were built, those that judged an earlier
-form and were seen, and judged ones, which were written down before the last change and are looked at once. A logistic
-regression of labeled against unlabeled rows is the ranking that is
-judged, out of fold. Beside the posterior stand the weights r / u of `unskew.metrics.sar_auc`, with the same labeling
-probability, out of fold, by a forest. A draw is a row of the CSV file; draws that are there already are not made again.
+form and were seen, and judged ones, which were written down after the last change and are looked at once. A logistic
+regression of labeled against unlabeled rows is the ranking that is judged, out of fold. Beside the posterior stand the
+weights r / u of `unskew.metrics.sar_auc`, with a labeling probability by a forest, out of fold. A draw is a row of the
+CSV file; draws that are there already are not made again.
 """
 
 import argparse

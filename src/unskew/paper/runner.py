@@ -1,10 +1,9 @@
 """Run what is missing of a plan, on several cores; each result is on disk as soon as it is there."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
@@ -102,7 +101,9 @@ def _run_here(groups: Groups, store: Store, step: Step) -> list[str]:
         store.append(row)
         step()
 
-    with _one_thread():
+    from unskew.learning.threads import one_thread  # torch is loaded where something runs
+
+    with one_thread():
         return [message for group in groups for message in _run_group(group, keep)]
 
 
@@ -188,20 +189,7 @@ def _work_on_runs(group: list[Setting], store: Store) -> list[str]:
             os._exit(1)
         store.append(row)
 
-    with _one_thread():
+    from unskew.learning.threads import one_thread
+
+    with one_thread():
         return _run_group(group, keep)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let torch and numpy use one thread: several would add up sums in another order."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(before)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-import torch
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from unskew._support.progress import progress_bar
 from unskew.data.holdout import counting, rotating_hold_outs
 from unskew.data.records import Epoch, PUData
 from unskew.data.rows import Rows
+from unskew.learning.threads import one_thread
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
@@ -138,15 +136,3 @@ def mean_history(members: tuple[Member, ...]) -> tuple[list[Epoch], int]:
     risks = np.array([[row[1:] for row in each[:shortest]] for each in histories], dtype=float).mean(axis=0)
     rows = [Epoch(number, *pair) for number, pair in enumerate(risks.tolist())]
     return rows, int(np.argmin(risks[:, 1]))
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch and numpy compute on one thread: sums that several share round differently."""
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(n_threads)
