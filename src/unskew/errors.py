@@ -36,6 +36,10 @@ class NoHoldOutWarning(UserWarning):
     """There are too few instances to hold some out for choosing the epoch."""
 
 
+class UnscaledWarning(UserWarning):
+    """A column is so much larger than 1 that a network hardly learns from the others."""
+
+
 class NoEstimateWarning(UserWarning):
     """The data contradict themselves, so that nothing can be estimated from them."""
 

@@ -35,9 +35,8 @@ class Rule:
 
 def one_of(*options: str) -> Rule:
     """One of these words."""
-    return Rule(
-        f"one of {', '.join(map(repr, options))}", lambda value: isinstance(value, str) and value in options, options
-    )
+    words = f"{'one of ' if len(options) > 1 else ''}{', '.join(map(repr, options))}"
+    return Rule(words, lambda value: isinstance(value, str) and value in options, options)
 
 
 def whole_number(least: int) -> Rule:

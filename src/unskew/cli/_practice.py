@@ -30,7 +30,7 @@ def fit(
     data: Data,
     label: Label,
     confidence: Confidence = None,
-    method: Annotated[str, Option(help="Method; `unskew methods` lists them.")] = "conf-auc",
+    method: Annotated[str, Option(help="Method; `unskew methods` lists them.")] = "auto",
     exclude: Exclude = None,
     validation: Annotated[
         Path | None, Option(help="File whose rows decide when to stop training; by default some of DATA.")
@@ -39,7 +39,7 @@ def fit(
     blank_is_unlabeled: Blank = False,
     epochs: Epochs = None,
     estimate: Annotated[
-        bool, Option(help="Cross-validate to estimate how good the model is; trains five more times.")
+        bool, Option(help="Estimate how good the model is; methods other than auto train five more times for it.")
     ] = True,
     out: Annotated[Path, Option(help="Model file to write.")] = Path("model.unskew"),
     seed: Seed = 0,

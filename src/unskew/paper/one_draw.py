@@ -20,7 +20,7 @@ from unskew.objectives.auc import auc
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.paper.baselines import BASELINES, baseline_scores
 from unskew.paper.own_files import row_digests
-from unskew.paper.plans import Setting
+from unskew.paper.plans import EPOCHS, Setting
 from unskew.paper.store import Row
 from unskew.rankers import Ranker, make
 from unskew.scenario import draw_split
@@ -115,10 +115,13 @@ class Draw:
         return ranker, _fit_timed(ranker, self.split)
 
     def _make(self, method: str) -> Ranker:
-        training = {**self.training, "max_epochs": self.setting.max_epochs}
         # No table of the paper has probabilities, and each fit of them would take its time.
-        seed = self._training_seed()
-        return make(method, **training, prior=self.setting.prior, probability=False, random_state=seed)
+        usual = {"prior": self.setting.prior, "probability": False, "random_state": self._training_seed()}
+        as_in_paper = make(method, **usual, **self.training, max_epochs=self.setting.max_epochs)
+        if not as_in_paper.beyond_paper:
+            return as_in_paper
+        fewer = {} if self.setting.max_epochs == EPOCHS else {"max_epochs": self.setting.max_epochs}
+        return make(method, **usual, network=self.training["network"], **fewer)
 
     def _training_seed(self) -> int:
         return int(_generator_of_run(self.setting, _TRAINING).randint(2**31 - 1))

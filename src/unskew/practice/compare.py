@@ -69,7 +69,7 @@ def compare_table(
     with warn_once(ABOUT_PARTS):
         for name in names:
             start = time.perf_counter()
-            ranker = training.ranker(len(table.y), name)
+            ranker = training.ranker(name)
             scores[name] = out_of_fold_score(ranker, *data, n_folds=n_folds, random_state=training.seed, verbose=True)
             seconds[name] = time.perf_counter() - start
     return judge(scores, fit_posterior(*data), seconds, table.truth)

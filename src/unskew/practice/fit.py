@@ -13,6 +13,7 @@ from sklearn.base import clone
 from unskew.data.holdout import LEAST_LABELED as LEAST_TO_HOLD_OUT
 from unskew.data.validation import require_room_for_labeled
 from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning
+from unskew.learning.pace import AUTO
 from unskew.metrics.crossval import out_of_fold_score, prior_without_given
 from unskew.metrics.diagnostics import Unit
 from unskew.metrics.evidence import Evidence
@@ -28,9 +29,6 @@ LEAST_IN_FOLD = 2
 """Labeled rows, and others, in each fold."""
 LEAST_LABELED = 2 * LEAST_IN_FOLD
 """Labeled rows without which nothing can be cross-validated."""
-STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH = 8, 64, 1024
-STEPS, LEAST_EPOCHS, MOST_EPOCHS = 20_000, 5, 200
-"""Steps after which more training on a large table gains little, and the least and most epochs for them."""
 
 ABOUT_PARTS: Mapping[type[Warning], str] = {
     NoHoldOutWarning: (
@@ -53,12 +51,12 @@ class TrainingOptions:
     Attributes
     ----------
     epochs : int or None
-        At most so many; None takes 200 for tables of usual size and fewer for very large ones.
+        At most so many; None chooses by the number of rows and labels.
     prior : float or None
         Share of positives, where it is known.
     """
 
-    method: str = "conf-auc"
+    method: str = "auto"
     seed: int = 0
     epochs: int | None = None
     prior: float | None = None
@@ -78,30 +76,17 @@ class TrainingOptions:
                     f"{name} must know the share of positives, or estimate it from the confidence, but neither was "
                     "given. Give --prior SHARE or --confidence COLUMN."
                 )
-            self.ranker(LARGEST_BATCH, name).check_request(np.ones(1) if has_confidence else None)
+            self.ranker(name).check_request(np.ones(1) if has_confidence else None)
 
-    def ranker(self, n_rows: int, method: str | None = None, **options: Any) -> Ranker:
-        """An unfitted ranker for a table of so many rows."""
+    def ranker(self, method: str | None = None, **options: Any) -> Ranker:
+        """An unfitted ranker."""
         return make(
             self.method if method is None else method,
-            max_epochs=epochs_for(n_rows) if self.epochs is None else self.epochs,
-            learning_rate=3e-4,
-            batch_size=batch_size_for(n_rows),
+            max_epochs=AUTO if self.epochs is None else self.epochs,
             prior=self.prior,
             random_state=self.seed,
             **options,
         )
-
-
-def batch_size_for(n_rows: int) -> int:
-    """Rows per step: small tables get enough steps in an epoch to learn from, large ones the paper's batches."""
-    return int(np.clip(n_rows // STEPS_PER_EPOCH, LEAST_BATCH, LARGEST_BATCH))
-
-
-def epochs_for(n_rows: int) -> int:
-    """Passes over the rows: the paper's number, but fewer for tables of which each pass is many steps."""
-    steps = -(-n_rows // batch_size_for(n_rows))
-    return int(np.clip(STEPS // steps, LEAST_EPOCHS, MOST_EPOCHS))
 
 
 def folds_for(y: np.ndarray) -> int:
@@ -117,7 +102,7 @@ def fit_table(
 
     The rows of `validation` choose the epoch; without, some of the table are held out.
     """
-    ranker = training.ranker(len(table.y), verbose=True)
+    ranker = training.ranker(verbose=True)
     held_out = None if validation is None else (validation.X, validation.y, validation.confidence)
     if training.prior is not None:
         advice = "Give a larger one, or leave it out."
@@ -158,12 +143,10 @@ def why_no_estimate(source: Source) -> str:
 
 
 def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence | None:
-    n_folds = folds_for(table.y)
-    if table.confidence is None or n_folds < 2:
+    if table.confidence is None or folds_for(table.y) < 2:
         return None
-    with warn_once(ABOUT_PARTS):
-        quiet, data = clone(ranker).set_params(verbose=False), (table.X, table.y, table.confidence)
-        score = out_of_fold_score(quiet, *data, n_folds=n_folds, random_state=seed, verbose=True)
+    data = table.X, table.y, table.confidence
+    score = _score_of_left_out_rows(table, ranker, seed)
     posterior = fit_posterior(*data, scenario=ranker.scenario, prior=ranker.prior)
     free = None if ranker.prior is None else prior_without_given(*data, scenario=ranker.scenario)
     # A method that trains without a labeling probability has no weights: those of the posterior are shown.
@@ -183,6 +166,20 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence
         ranker=ranker,
         prior_without_given=free,
     )
+
+
+def _score_of_left_out_rows(table: LabeledTable, ranker: Ranker, seed: int) -> np.ndarray:
+    """Score of each row by a model that did not learn from it.
+
+    An ensemble has such scores, by its rotating hold-outs; other models are cross-validated.
+    """
+    own = getattr(ranker, "out_of_fold_score_", np.array([np.nan]))[: len(table.y)]
+    if np.isfinite(own).all():
+        return np.asarray(own)
+    quiet = clone(ranker).set_params(verbose=False)
+    data = table.X, table.y, table.confidence
+    with warn_once(ABOUT_PARTS):
+        return out_of_fold_score(quiet, *data, n_folds=folds_for(table.y), random_state=seed, verbose=True)
 
 
 def feature_units(schema: Schema) -> list[Unit]:

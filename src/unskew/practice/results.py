@@ -6,6 +6,7 @@ from importlib.metadata import version
 from typing import Any
 
 from unskew._version import __version__
+from unskew.learning.pace import AUTO
 from unskew.practice.compare import Comparison
 from unskew.practice.fit import TrainingOptions, source_of, why_no_estimate
 from unskew.practice.labeled_table import LabeledTable
@@ -39,7 +40,7 @@ def about_comparison(table: LabeledTable, training: TrainingOptions, n_folds: in
         "truth": truth,
         "features": table.X.shape[1],
         "folds": n_folds,
-        "epochs": training.ranker(len(table.y)).max_epochs,
+        "epochs": AUTO if training.epochs is None else training.epochs,
         "seed": training.seed,
         "versions": _library_versions(),
     }
@@ -74,7 +75,7 @@ def comparison_html(result: Comparison, about: Mapping[str, Any]) -> str:
         ("column of true classes", about["truth"] or "none"),
         ("features", str(about["features"])),
         ("parts for cross-validation", str(about["folds"])),
-        ("epochs at most", str(about["epochs"])),
+        ("epochs at most", "by size" if about["epochs"] == AUTO else str(about["epochs"])),
         ("seed", str(about["seed"])),
         *((f"version of {name}", each) for name, each in about["versions"].items()),
         ("made", source["made"]),

@@ -40,6 +40,7 @@ from unskew.data.validation import (
     require_finite_scores,
 )
 from unskew.learning.networks import NETWORKS, NetworkChoice
+from unskew.learning.pace import AUTO, pace_for
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
@@ -68,11 +69,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     ----------
     network : {"linear", "kernel", "mlp", "cnn"} or callable, default="mlp"
         Score function (App. E.3). A callable gets the shape of one row and returns a `torch.nn.Module`.
-    max_epochs : int, default=200
-        Passes over the unlabeled data.
-    batch_size : int, default=1024
+    max_epochs : int or "auto", default="auto"
+        Passes over the unlabeled data. "auto" chooses by the number of rows and labels, here and in the next two; the
+        fitted ranker has what was chosen, as `max_epochs_`, `batch_size_` and `learning_rate_`.
+    batch_size : int or "auto", default="auto"
         Instances per step, labeled and unlabeled in the ratio of the data.
-    learning_rate : float, default=1e-4
+    learning_rate : float or "auto", default="auto"
         Of Adam.
     patience : int or None, default=None
         Stop after so many epochs without a lower validation risk. None runs all epochs; the best one is kept anyway.
@@ -111,9 +113,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     """
 
     network: NetworkChoice = "mlp"
-    max_epochs: int = 200
-    batch_size: int = 1024
-    learning_rate: float = 1e-4
+    max_epochs: int | str = AUTO
+    batch_size: int | str = AUTO
+    learning_rate: float | str = AUTO
     patience: int | None = None
     validation_fraction: float = 0.2
     ensemble: int = 1
@@ -135,16 +137,19 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     scenarios: ClassVar[tuple[str, ...]] = SCENARIOS
     uses_labeling: ClassVar[bool] = False
+    trains_networks: ClassVar[bool] = True  # on the rows as they are
     holds_out: ClassVar[bool] = True  # whether rows held out choose an epoch
+    beyond_paper: ClassVar[bool] = False  # this library's own: experiments train it as users do
+    drive: ClassVar[float] = 1.0  # learning rate over the usual one, where it is chosen by the size of the data
     network_kinds: ClassVar[dict[str, str]] = {}  # of networks that are not of the kind `network`, by their names
     without_confidence: ClassVar[str] = ""
 
     # Each class lists its own parameters; those of its bases are added.
     rules: ClassVar[dict[str, Rule]] = {
         "network": one_of(*NETWORKS) | CALLABLE,
-        "max_epochs": whole_number(1),
-        "batch_size": whole_number(2),
-        "learning_rate": above(0),
+        "max_epochs": whole_number(1) | one_of(AUTO),
+        "batch_size": whole_number(2) | one_of(AUTO),
+        "learning_rate": above(0) | one_of(AUTO),
         "patience": whole_number(1) | NONE,
         "validation_fraction": above(0, 1),
         "ensemble": whole_number(1),
@@ -283,6 +288,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def take_members(self, together: Together, data: PUData) -> float:
         """Score by these members from now on; returns the share of positives."""
         self.members_ = together.members
+        self.out_of_fold_score_ = together.out_of_fold
         self.history_, self.best_epoch_ = mean_history(together.members)
         self.training_summary_ = summary_of(data)
         labelings = [each.ranker.labeling_ for each in together.members if hasattr(each.ranker, "labeling_")]
@@ -297,7 +303,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         shared = not in_training and held_out.X is train.X
         often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
         train.X.keep(np.concatenate([train.labeled_rows, *often]))
-        trainer = self._trainer()
+        trainer = self._trainer(train)
         # A generator for each stage: with a lent labeling model the score function is trained as without.
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         parts = [train] if in_training else [train, held_out]
@@ -362,9 +368,14 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
                 f"is {self.scenario!r}. Methods for it: see unskew.method_card(name).scenarios."
             )
 
-    def _trainer(self) -> Trainer:
-        shared = "network", "max_epochs", "batch_size", "learning_rate", "patience", "device", "verbose"
-        return Trainer(**{name: getattr(self, name) for name in shared})
+    def _trainer(self, train: PUData) -> Trainer:
+        """How networks are trained on these data, with what was asked for or suits their size."""
+        usual = pace_for(train.n_labeled + train.n_unlabeled, train.n_labeled, self.drive)
+        for name, value in usual._asdict().items():
+            asked = getattr(self, name)
+            setattr(self, f"{name}_", value if asked == AUTO else asked)
+        pace = {name: getattr(self, f"{name}_") for name in usual._fields}
+        return Trainer(self.network, **pace, patience=self.patience, device=self.device, verbose=self.verbose)
 
     def needs_prior(self) -> bool:
         """Whether training needs the prior, with the parameters as they are."""

@@ -102,11 +102,11 @@ class EMRanker(TwoNetworkRanker):
         inside, outside = (_logits_of_both(posterior.network, None, each, self.device) for each in (data, held_out))
         history: list[Epoch] = []
         lowest, best = math.inf, 0
-        n_rounds = math.ceil(self.max_epochs / self.epochs_per_round)
+        n_rounds = math.ceil(trainer.max_epochs / self.epochs_per_round)
         with progress_bar(self.name, n_rounds, shown=self.verbose) as step:
             for number in range(n_rounds):
                 weighted = _expectation_step(data, inside), _expectation_step(held_out, outside)
-                left = self.max_epochs - number * self.epochs_per_round
+                left = trainer.max_epochs - number * self.epochs_per_round
                 one_round = replace(one_round, max_epochs=min(self.epochs_per_round, left))
                 posterior = one_round.minimize(posterior_risk, *weighted, rng, start=posterior)
                 propensity = one_round.minimize(propensity_risk, *weighted, rng, start=propensity)
@@ -132,7 +132,7 @@ class EMRanker(TwoNetworkRanker):
             network = copy.deepcopy(labeling.network).to(self.device)
         else:
             network = trainer.minimize(labeling_risk, data, held_out, rng, "labeling").network
-        return Trained(network, [], 0, Adam(network, self.learning_rate))
+        return Trained(network, [], 0, Adam(network, trainer.learning_rate))
 
 
 def _expectation_step(data: PUData, logits: Logits) -> PUData:

@@ -20,6 +20,7 @@ WRITTEN_APART = {
     "feature_names_in_",
     "training_summary_",
     "history_",
+    "out_of_fold_score_",  # not written at all: it belongs to the rows of the fit
 }
 
 

@@ -17,11 +17,14 @@ from unskew.data.validation import (
     one_label_per_row,
     require_two_labeled,
 )
-from unskew.errors import ConfidenceMissingWarning
+from unskew.errors import ConfidenceMissingWarning, UnscaledWarning
 from unskew.rankers.labeling import read_rows
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
+
+LARGEST_SIZE, ROWS_LOOKED_AT = 30.0, 1000
+"""Root mean square of a column from which on networks train badly, and rows that show it."""
 
 
 def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
@@ -37,7 +40,28 @@ def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
             ConfidenceMissingWarning,
             stacklevel=4,
         )
+    if ranker.trains_networks and not callable(ranker.network):  # a network of one's own may scale its input
+        _warn_of_large_columns(data.X, getattr(ranker, "feature_names_in_", None))
     return data
+
+
+def _warn_of_large_columns(X: Rows, names: Any) -> None:
+    """Warn of a table in units that a network cannot start from."""
+    if len(X.shape) > 1 or not len(X):
+        return
+    in_memory = X.hold_out_limit is None  # to fetch rows from all over a file takes long
+    last = len(X) - 1 if in_memory else min(len(X), ROWS_LOOKED_AT) - 1
+    some = np.unique(np.linspace(0, last, ROWS_LOOKED_AT, dtype=int))
+    size = np.sqrt(np.mean(X.take(some).astype(np.float64) ** 2, axis=0))
+    largest = int(np.argmax(size))
+    if size[largest] > LARGEST_SIZE:
+        column = f"column {largest}" if names is None else f"column {names[largest]!r}"
+        warnings.warn(
+            f"networks need columns whose values are about as large as 1, but the root mean square of {column} is "
+            f"{size[largest]:,.6g}. Put sklearn.preprocessing.StandardScaler() before the ranker, in a pipeline.",
+            UnscaledWarning,
+            stacklevel=5,
+        )
 
 
 def read_validation(ranker: Ranker, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:

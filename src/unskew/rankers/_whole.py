@@ -54,7 +54,9 @@ class WholeTable:
 class WholeTableRanker(Ranker):
     """A method that learns from all rows in closed form: nothing is held out, and `validation` counts as more rows."""
 
+    trains_networks: ClassVar[bool] = False
     holds_out: ClassVar[bool] = False
+    beyond_paper: ClassVar[bool] = True
     fixed_seed: ClassVar[bool] = False  # whether the same rows give the same score whatever `random_state` is
 
     @abstractmethod

@@ -94,10 +94,6 @@ class Auto(Ranker):
     (True, 1.0)
     """
 
-    # Networks of an ensemble may learn faster than one alone should: averaged, they overfit less.
-    max_epochs: int = 50
-    batch_size: int = 512
-    learning_rate: float = 5e-4
     ensemble: int = 4
 
     name: ClassVar[str] = "auto"
@@ -107,6 +103,7 @@ class Auto(Ranker):
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
     without_confidence: ClassVar[str] = "and labeled rows are told from unlabeled ones"
     holds_out: ClassVar[bool] = False
+    beyond_paper: ClassVar[bool] = True
 
     @property
     def parts_(self) -> tuple[Part, ...]:
@@ -131,7 +128,8 @@ class Auto(Ranker):
             scores.append(found.out_of_fold)
             priors.append(found.prior)
         members = _normalized(members if n_members == 1 else _weighed(members, scores, data))
-        return self.take_members(Together(tuple(members), np.mean(scores, axis=0), float(np.mean(priors))), data)
+        out_of_fold = sum(each.weight * score for each, score in zip(members, scores, strict=True))
+        return self.take_members(Together(tuple(members), np.asarray(out_of_fold), float(np.mean(priors))), data)
 
     def _blank_part(self, name: str) -> Ranker:
         """An unfitted ranker of another method, with the parameters of this one."""
@@ -149,10 +147,9 @@ class Auto(Ranker):
 def _fit_part(
     ranker: Ranker, data: PUData, prior: float | None, rng: np.random.RandomState, n_members: int
 ) -> tuple[Ranker, Together]:
-    """The fitted method and its out-of-fold scores; with so few labels that nothing can be held out, its own scores."""
+    """The fitted method and its out-of-fold scores, which are missing where labels are too few to hold any out."""
     if n_members == 1:
-        share = ranker.fit_alone(data, prior, rng)
-        return ranker, Together((), ranker.scores_at(data.X), share)
+        return ranker, Together((), np.full(len(data.X), np.nan), ranker.fit_alone(data, prior, rng))
     found = fit_members(ranker, data, prior, rng, n_members)
     return ranker.finish_with(found, data), found
 

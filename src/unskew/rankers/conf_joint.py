@@ -14,13 +14,13 @@ from unskew._support.parameters import Rule, whole_number
 from unskew._support.progress import progress_bar
 from unskew.data.records import Epoch, PUData
 from unskew.learning.scoring import score_rows
-from unskew.learning.trainer import Trained, Trainer
+from unskew.learning.trainer import Risk, Trained, Trainer
 from unskew.objectives.joint_risk import confidence_logit, posterior_risk, propensity_risk
 from unskew.rankers._em import Logits, observed_loss
 from unskew.rankers._two_networks import TwoNetworkRanker
 
-FIRST_PROPENSITY = 0.25
-"""Of all rows, before there is a network for it."""
+FIRST_ODDS = 1 / 3
+"""Of a positive to be labeled, before there is a network for it."""
 FIRST_DEVIATION, LEAST_DEVIATION = 1.0, 0.2
 """Of the confidence on the scale of the logit: before anything is learned, and at the least."""
 
@@ -37,13 +37,13 @@ class ConfidenceJoint(TwoNetworkRanker):
         + \sum_l \Big\{\frac{(y - f)^2}{2 s^2} + \log s\Big\}
 
     Labels alone determine only the product of posterior and propensity; the confidence tells the two apart. f is a
-    network of the kind `network`, g a linear function, and they take turns: each is trained for some epochs while the
+    network of the kind `network`, g a linear function, and they take turns: each is trained for an epoch while the
     other is held; then s is computed anew. The score is f; the round with the lowest validation loss is kept. This is
     for the one-sample scenario.
 
     Parameters
     ----------
-    epochs_per_round : int, default=5
+    epochs_per_round : int, default=1
         Epochs that each network is trained for before the other one's turn; `max_epochs` counts those of the posterior.
 
     Attributes
@@ -83,7 +83,7 @@ class ConfidenceJoint(TwoNetworkRanker):
     (600,)
     """
 
-    epochs_per_round: int = 5
+    epochs_per_round: int = 1
 
     name: ClassVar[str] = "conf-joint"
     table_name: ClassVar[str] = "ConfJoint"
@@ -92,26 +92,32 @@ class ConfidenceJoint(TwoNetworkRanker):
     needs: ClassVar[tuple[str, ...]] = ("confidence",)
     without_confidence: ClassVar[str] = "and only which rows are labeled counts"
     network_kinds: ClassVar[dict[str, str]] = {"propensity_network": "linear"}
+    beyond_paper: ClassVar[bool] = True
+    drive: ClassVar[float] = 4.0  # a likelihood that few labels take part in needs larger steps than a ranking
 
     rules: ClassVar[dict[str, Rule]] = {"epochs_per_round": whole_number(1)}
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Let posterior and propensity take turns; sets both networks, `history_` and `best_epoch_`."""
-        turn = _Turn(replace(trainer, keep="last", patience=None, verbose=False), data, held_out, rng)
-        pair, deviation = _Pair(None, None), FIRST_DEVIATION
+        records = data, held_out
+        turns = _Turns(replace(trainer, keep="last", patience=None, verbose=False), records, rng)
+        posterior, propensity = _Side(None, ()), _Side(None, tuple(_constant_propensity(each) for each in records))
+        deviation = FIRST_DEVIATION
         history: list[Epoch] = []
         lowest, best = math.inf, 0
-        n_rounds = math.ceil(self.max_epochs / self.epochs_per_round)
+        n_rounds = math.ceil(trainer.max_epochs / self.epochs_per_round)
         with progress_bar(self.name, n_rounds, shown=self.verbose) as step:
             for number in range(n_rounds):
-                left = self.max_epochs - number * self.epochs_per_round
-                pair = turn.take(pair, deviation, min(self.epochs_per_round, left))
-                deviation = turn.deviation(pair)
-                losses = turn.losses(pair, deviation)
+                epochs = min(self.epochs_per_round, trainer.max_epochs - number * self.epochs_per_round)
+                posterior = turns.posterior(posterior, propensity, deviation, epochs)
+                propensity = turns.propensity(propensity, posterior, epochs)
+                deviation = _deviation(posterior.scores[0], data)
+                pairs = zip(posterior.scores, propensity.scores, records, strict=True)
+                losses = [_loss(Logits(*f, *g), record, deviation) for f, g, record in pairs]
                 history.append(Epoch(number, *losses))
                 if losses[1] < lowest:
                     lowest, best = losses[1], number
-                    self.network_, self.propensity_network_ = copy.deepcopy(pair.networks)
+                    self.network_, self.propensity_network_ = copy.deepcopy((posterior.network, propensity.network))
                     self.deviation_ = deviation
                 step(f"validation loss {losses[1]:.4g}")
                 if self.patience and (number - best) * self.epochs_per_round >= self.patience:
@@ -119,72 +125,70 @@ class ConfidenceJoint(TwoNetworkRanker):
         self.history_, self.best_epoch_ = history, best
 
 
-class _Pair(NamedTuple):
-    """Both networks, as they were trained last; None before the first turn."""
+Scores = tuple[Tensor, Tensor]
+"""Of labeled and of unlabeled rows."""
 
-    posterior: Trained | None
-    propensity: Trained | None
+
+class _Side(NamedTuple):
+    """One of the two networks as it was trained last, None before its first turn, and its scores of both records."""
+
+    trained: Trained | None
+    scores: tuple[Scores, ...]
 
     @property
-    def networks(self) -> tuple[nn.Module, nn.Module]:
-        assert self.posterior is not None
-        assert self.propensity is not None
-        return self.posterior.network, self.propensity.network
+    def network(self) -> nn.Module:
+        assert self.trained is not None
+        return self.trained.network
 
 
 @dataclass(frozen=True)
-class _Turn:
-    """One round after another: the posterior is trained while the propensity is held, and then the other way round."""
+class _Turns:
+    """Each network is trained for some epochs while the other is held."""
 
     trainer: Trainer
-    data: PUData
-    held_out: PUData
+    records: tuple[PUData, PUData]
     rng: np.random.RandomState
 
-    def take(self, pair: _Pair, deviation: float, epochs: int) -> _Pair:
-        """Train both for so many epochs."""
-        trainer = replace(self.trainer, max_epochs=epochs)
-        risk = partial(posterior_risk, deviation=deviation)
-        held = self._records_with(pair.propensity)
-        posterior = trainer.minimize(risk, *held, self.rng, start=pair.posterior)
-        held = self._records_with(posterior)
-        linear = replace(trainer, network="linear")
-        return _Pair(posterior, linear.minimize(propensity_risk, *held, self.rng, start=pair.propensity))
+    def posterior(self, last: _Side, held: _Side, deviation: float, epochs: int) -> _Side:
+        """Train f for so many epochs."""
+        return self._train(self.trainer, partial(posterior_risk, deviation=deviation), last, held, epochs)
 
-    def _records_with(self, trained: Trained | None) -> tuple[PUData, PUData]:
-        """Both records, with the probability of the network that is held at their unlabeled rows."""
-        return self._with(trained, self.data), self._with(trained, self.held_out)
+    def propensity(self, last: _Side, held: _Side, epochs: int) -> _Side:
+        """Train g for so many epochs."""
+        return self._train(replace(self.trainer, network="linear"), propensity_risk, last, held, epochs)
 
-    def _with(self, trained: Trained | None, data: PUData) -> PUData:
-        if trained is None:
-            prob = np.full(data.n_unlabeled, FIRST_PROPENSITY, dtype=np.float32)
-        else:
-            prob = torch.sigmoid(self._scores(trained.network, data, data.unlabeled_rows)).numpy()
-        return replace(data, unlabeled_weight=prob)
+    def _train(self, trainer: Trainer, risk: Risk, last: _Side, held: _Side, epochs: int) -> _Side:
+        pairs = zip(self.records, held.scores, strict=True)
+        data, held_out = (replace(each, unlabeled_weight=torch.sigmoid(scores[1]).numpy()) for each, scores in pairs)
+        trained = replace(trainer, max_epochs=epochs).minimize(risk, data, held_out, self.rng, start=last.trained)
+        return _Side(trained, tuple(self._scores(trained.network, each) for each in self.records))
 
-    def _scores(self, network: nn.Module, data: PUData, rows: np.ndarray) -> Tensor:
-        return score_rows(network, data.X, rows, self.trainer.device)
+    def _scores(self, network: nn.Module, data: PUData) -> Scores:
+        rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+        scores = score_rows(network, data.X, rows, self.trainer.device)
+        return scores[: data.n_labeled], scores[data.n_labeled :]
 
-    def deviation(self, pair: _Pair) -> float:
-        """How far f is from the logit of the confidence, as a root of the mean square: the most likely one."""
-        if self.data.confidence is None:
-            return FIRST_DEVIATION
-        f = self._scores(pair.networks[0], self.data, self.data.labeled_rows)
-        return max(LEAST_DEVIATION, float((_target(self.data) - f.double()).square().mean().sqrt()))
 
-    def losses(self, pair: _Pair, deviation: float) -> tuple[float, float]:
-        """Negative mean log likelihood of the training and of the held-out rows."""
-        first, second = (self._loss(pair, each, deviation) for each in (self.data, self.held_out))
-        return first, second
+def _constant_propensity(data: PUData) -> Scores:
+    """Scores before there is a network."""
+    labeled, unlabeled = (torch.full((n,), math.log(FIRST_ODDS)) for n in (data.n_labeled, data.n_unlabeled))
+    return labeled, unlabeled
 
-    def _loss(self, pair: _Pair, data: PUData, deviation: float) -> float:
-        rows = data.labeled_rows, data.unlabeled_rows
-        logits = Logits(*(self._scores(each, data, some).double() for each in pair.networks for some in rows))
-        loss = float(observed_loss(logits, data.alpha))
-        if data.confidence is not None:
-            square = float((_target(data) - logits.posterior_labeled).square().mean())
-            loss += data.alpha * (square / (2 * deviation**2) + math.log(deviation))
-        return loss
+
+def _deviation(scores: Scores, data: PUData) -> float:
+    """How far f is from the logit of the confidence, as a root of the mean square: the most likely one."""
+    if data.confidence is None:
+        return FIRST_DEVIATION
+    return max(LEAST_DEVIATION, float((_target(data) - scores[0].double()).square().mean().sqrt()))
+
+
+def _loss(logits: Logits, data: PUData, deviation: float) -> float:
+    """Negative mean log likelihood."""
+    loss = float(observed_loss(Logits(*(each.double() for each in logits)), data.alpha))
+    if data.confidence is not None:
+        square = float((_target(data) - logits.posterior_labeled.double()).square().mean())
+        loss += data.alpha * (square / (2 * deviation**2) + math.log(deviation))
+    return loss
 
 
 def _target(data: PUData) -> Tensor:
