@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import unskew
+from unskew.data.records import PUData
+from unskew.data.rows import as_rows
 from unskew.datasets import toy
 from unskew.errors import ConfidenceMissingWarning
-from unskew.rankers.auto import START, WITHOUT_CONFIDENCE, agreement_with_confidence
+from unskew.rankers._members import Member
+from unskew.rankers.auto import IN_DOUBT, START, WITHOUT_CONFIDENCE, _weighed, agreement_with_confidence
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +23,12 @@ def drawn():
 def fitted(drawn):
     ranker = unskew.make("auto", random_state=0, ensemble=3)
     return ranker.fit(drawn.X, drawn.labeled, confidence=drawn.confidence)
+
+
+def pu_record(drawn):
+    labeled = drawn.labeled == 1
+    rows = np.flatnonzero(labeled), np.flatnonzero(~labeled)
+    return PUData(as_rows(drawn.X.astype(np.float32)), *rows, drawn.confidence[labeled])
 
 
 def test_agreement_is_that_of_a_double_loop():
@@ -40,7 +49,13 @@ def test_weights_follow_from_agreement_and_start(fitted, drawn):
     parts = {part.method: part for part in fitted.parts_}
     assert set(parts) == set(START)
     root = np.sqrt(drawn.labeled.sum())
-    unscaled = {name: START[name] * np.exp(root * part.agreement) for name, part in parts.items()}
+    trust = max(0, *(part.agreement for part in parts.values()))
+    best = max(part.separation for part in parts.values())
+    unscaled = {}
+    for name, part in parts.items():
+        missing = max(0, best - part.separation - 0.05 - 0.3 / root)
+        start = trust * START[name] + (1 - trust) * IN_DOUBT[name]
+        unscaled[name] = start * np.exp(root * (max(0, part.agreement) - 20 * missing))
     total = sum(unscaled.values())
     for name, part in parts.items():
         assert part.weight == pytest.approx(unscaled[name] / total)
@@ -68,18 +83,39 @@ def test_a_file_keeps_parts_and_scores(fitted, drawn, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(drawn.X), fitted.predict_proba(drawn.X))
 
 
-def test_labels_that_are_all_alike_leave_the_weights_as_they_start(drawn):
+def test_labels_that_are_all_alike_favor_what_tells_labeled_from_unlabeled(drawn):
     ranker = unskew.make("auto", random_state=0, ensemble=2)
     ranker.fit(drawn.X, drawn.labeled, confidence=np.full(500, 0.7))
-    assert {part.method: pytest.approx(part.weight) for part in ranker.parts_} == START
+    parts = {part.method: part for part in ranker.parts_}
+    assert {part.agreement for part in parts.values()} == {0}
+    best = max(parts.values(), key=lambda part: part.separation)
+    kept = [part for part in parts.values() if part.separation > best.separation - 0.05]
+    assert len(kept) > 1
+    for part in kept:
+        assert part.weight / best.weight == pytest.approx(IN_DOUBT[part.method] / IN_DOUBT[best.method])
+
+
+def test_a_method_that_hardly_tells_labeled_from_unlabeled_is_dropped(drawn):
+    data = pu_record(drawn)
+    rng = np.random.RandomState(0)
+    useful = drawn.law.posterior(drawn.X)
+    junk = rng.normal(size=500)
+    # Junk that agrees with the confidence perfectly, among labels alone.
+    junk[data.labeled_rows] = np.sort(junk[data.labeled_rows])[np.argsort(np.argsort(data.confidence))]
+    blank = [Member(unskew.make(name), 0.0, 1.0, 0.5) for name in ("conf-auc", "conf-gp")]
+    first, second = _weighed(blank, [useful + 0.1 * rng.normal(size=500), junk], data)
+    assert first.agreement < second.agreement == pytest.approx(1)
+    assert second.separation < 0.6 < first.separation
+    assert second.weight < 1e-3 * first.weight
 
 
 def test_without_confidence_it_tells_labeled_from_unlabeled(drawn):
     ranker = unskew.make("auto", random_state=0, ensemble=2)
     with pytest.warns(ConfidenceMissingWarning, match="labeled rows are told from unlabeled"):
         ranker.fit(drawn.X, drawn.labeled)
-    assert {part.method: part.weight for part in ranker.parts_} == WITHOUT_CONFIDENCE
-    assert all(part.agreement is None for part in ranker.parts_)
+    assert {part.method for part in ranker.parts_} == set(WITHOUT_CONFIDENCE)
+    assert sum(part.weight for part in ranker.parts_) == pytest.approx(1)
+    assert all(part.agreement is None and part.separation > 0.5 for part in ranker.parts_)
 
 
 @pytest.mark.parametrize("ensemble", [1, 4])

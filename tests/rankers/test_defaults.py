@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import unskew
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+import unskew
 from unskew.data.records import Epoch
 from unskew.errors import UnscaledWarning
 from unskew.learning.pace import pace_for
@@ -39,7 +40,11 @@ def test_what_is_chosen_is_shown_and_kept(name, drawn, tmp_path):
     assert isinstance(ranker.history_[0], Epoch)
     ranker.save(tmp_path / "model.unskew")
     again = unskew.load(tmp_path / "model.unskew")
-    assert (again.max_epochs, again.max_epochs_, again.learning_rate_) == ("auto", ranker.max_epochs_, 3e-4 * ranker.drive)
+    assert (again.max_epochs, again.max_epochs_, again.learning_rate_) == (
+        "auto",
+        ranker.max_epochs_,
+        3e-4 * ranker.drive,
+    )
     assert (again.decision_function(drawn.X) == ranker.decision_function(drawn.X)).all()
 
 
@@ -50,7 +55,10 @@ def test_what_is_asked_for_is_taken(drawn):
 
 
 def test_other_words_are_refused(drawn):
-    with pytest.raises(ValueError, match="max_epochs of NonTraditional must be a whole number of at least 1 or 'auto', but it is 'many'"):
+    with pytest.raises(
+        ValueError,
+        match="max_epochs of NonTraditional must be a whole number of at least 1 or 'auto', but it is 'many'",
+    ):
         unskew.make("ntc", max_epochs="many").fit(drawn.X, drawn.labeled)
 
 

@@ -27,7 +27,7 @@ def pace_for(n_rows: int, n_labeled: int, drive: float = 1.0) -> Pace:
     Training longer, or faster, teaches a network the few labels by heart, and the few that are held out do not always
     show it: what counts is about the learning rate times the number of steps. It is that of the paper's experiments,
     0.1 with some 100 labels, and grows with the square root of the labels. Small tables have small batches, so that an
-    epoch is a part of the training that can be chosen; decision 30 has what was tried.
+    epoch is a part of the training that can be chosen; decision 31 has what was tried.
 
     Examples
     --------

@@ -70,6 +70,7 @@ class MemberHeader:
     spread: float
     weight: float
     agreement: float | None = None
+    separation: float | None = None
 
     def __post_init__(self) -> None:
         numbers = self.center, self.spread, self.weight

@@ -38,6 +38,8 @@ class Member:
     agreement : float or None
         How well its scores of rows that it did not learn from agree with the confidence of labels, in [-1, 1]; None
         where that does not decide its weight.
+    separation : float or None
+        AUC of labeled against unlabeled rows by such scores, likewise.
     """
 
     ranker: Ranker
@@ -45,6 +47,7 @@ class Member:
     spread: float
     weight: float
     agreement: float | None = None
+    separation: float | None = None
 
     def standardized(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Its score of these rows, or of all, in standard deviations."""

@@ -222,7 +222,7 @@ def _members_header(ranker: "Ranker", arrays: dict[str, np.ndarray]) -> list[dic
         model = model_file_of(member.ranker)
         arrays |= {f"member{number}.{name}": value for name, value in model.arrays.items()}
         header = {name: each for name, each in model.header.items() if name != "method"}
-        counts = {name: getattr(member, name) for name in ("center", "spread", "weight", "agreement")}
+        counts = {name: getattr(member, name) for name in ("center", "spread", "weight", "agreement", "separation")}
         described.append({"method": member.ranker.name, "header": header, **counts})
     return described
 
@@ -242,7 +242,8 @@ def _attach_members(
         inner = _ranker_from(header, own, class_of(each.method), network if header.custom_network else None, class_of)
         same = inner.input_shape_ == ranker.input_shape_
         require_entry(same, "input_shape of a member", f"that of the whole, {ranker.input_shape_}", inner.input_shape_)
-        members.append(Member(inner, each.center, each.spread, each.weight, each.agreement))
+        why = each.agreement, each.separation
+        members.append(Member(inner, each.center, each.spread, each.weight, *why))
     ranker.members_ = tuple(members)
     labelings = [each.ranker.labeling_ for each in members if hasattr(each.ranker, "labeling_")]
     if len(labelings) == len(members):

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
 from unskew.learning.trainer import Trainer
+from unskew.objectives.auc import auc
 from unskew.rankers._base import Ranker
 from unskew.rankers._members import (
     Member,
@@ -19,9 +20,14 @@ from unskew.rankers._members import (
     standardized_member,
 )
 
-START = {"conf-gp": 0.35, "conf-reg": 0.25, "conf-joint": 0.25, "conf-auc": 0.1, "ntc-linear": 0.05}
-"""Methods, and their weights before anything is known of them."""
+START = {"conf-gp": 0.3, "conf-reg": 0.3, "conf-joint": 0.2, "conf-auc": 0.1, "ntc-linear": 0.1}
+"""Methods, and their weights before anything is known of them, where the confidence can be predicted."""
+IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.05, "ntc-linear": 0.4}
+"""The same where it cannot: votes of a few people, noise, labels that are all alike."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
+STRICTNESS, TOLERANCE, CHANCE = 20.0, 0.05, 0.3
+"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and how far below the best one it may
+be: so much, and by chance so much over the root of the number of labels."""
 
 
 class Part(NamedTuple):
@@ -34,11 +40,14 @@ class Part(NamedTuple):
         Of its standardized score.
     agreement : float or None
         How well its scores of left-out rows agree with the confidence of labels, in [-1, 1]; None without confidence.
+    separation : float or None
+        AUC of labeled against unlabeled rows that were left out; None where there are too few labels to leave any out.
     """
 
     method: str
     weight: float
     agreement: float | None
+    separation: float | None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -47,21 +56,25 @@ class Auto(Ranker):
 
     Each method is fitted on `ensemble` rotating hold-outs, the same for all, so that each row has a score by a fit that
     did not learn from it (networks chose their epoch by it). With C the agreement of these scores with the confidence r
-    of the n labels,
+    of the n labels, and A their AUC of labeled against unlabeled rows,
 
     .. math::
         C = \frac{\sum_{l, m} \mathrm{sign}(s_l - s_m) (r_l - r_m)}{\sum_{l, m} |r_l - r_m|}, \qquad
-        w \propto w_0 \exp(\sqrt{n}\, C)
+        w \propto w_0 \exp\{\sqrt{n}\, (C_+ - 20\, (A_{\max} - A - t)_+)\}, \qquad t = 0.05 + 0.3 / \sqrt{n}
 
-    a method gets the weight w, which is the weight :math:`w_0` that it starts with where labels are few or all alike.
-    The score is the weighted mean of the methods' standardized scores. The methods are `conf-gp`, `conf-reg`,
-    `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same without `conf-joint` in the
-    two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence.
+    a method gets the weight w. It starts with the weight :math:`w_0`, which favors regression on the confidence as far
+    as some method predicts it, and what tells labeled from unlabeled rows as far as none does. A method that hardly
+    tells these apart, clearly less than another one, is dropped: whatever it learned from the confidence, its score is
+    not the probability of being positive. The score is the weighted mean of the methods' standardized scores. The
+    methods are `conf-gp`, `conf-reg`, `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same
+    without `conf-joint` in the two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence.
 
     Attributes
     ----------
-    parts_ : tuple of (method, weight, agreement)
-        What was used, the largest weight first.
+    parts_ : tuple of (method, weight, agreement, separation)
+        What was used, and why: the largest weight first.
+    out_of_fold_score_ : array of shape (n,)
+        Score of each row of the fit, those of `validation` after the others, by fits that did not learn from it.
     members_ : tuple
         The fitted methods; each has members of its own.
 
@@ -108,7 +121,7 @@ class Auto(Ranker):
     @property
     def parts_(self) -> tuple[Part, ...]:
         """Methods, their weights and what these rest on, the largest weight first."""
-        parts = (Part(each.ranker.name, each.weight, each.agreement) for each in self.members_)
+        parts = (Part(each.ranker.name, each.weight, each.agreement, each.separation) for each in self.members_)
         return tuple(sorted(parts, key=lambda part: -part.weight))
 
     def learn_together(
@@ -167,15 +180,35 @@ def agreement_with_confidence(score: np.ndarray, confidence: np.ndarray) -> floa
 
 def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData) -> list[Member]:
     """The members with the weights that their out-of-fold scores earn; see `Auto`. Implements: Eq. (M2)."""
-    if data.confidence is None:
-        return members
-    found = [agreement_with_confidence(each[data.labeled_rows], data.confidence) for each in scores]
-    log_weight = np.log([each.weight for each in members]) + np.sqrt(data.n_labeled) * np.array(found)
+    apart = np.array([_separation(each, data) for each in scores])
+    agreements: list[float | None] = [None] * len(members)
+    agreed, start = np.zeros(len(members)), np.array([each.weight for each in members])
+    if data.confidence is not None:
+        agreements = [agreement_with_confidence(each[data.labeled_rows], data.confidence) for each in scores]
+        agreed = np.maximum(np.array(agreements, dtype=float), 0)
+        start = _between(start, [IN_DOUBT[each.ranker.name] for each in members], float(agreed.max()))
+    root = np.sqrt(data.n_labeled)
+    missing = np.maximum(apart.max() - apart - TOLERANCE - CHANCE / root, 0)
+    log_weight = np.log(start) + root * (agreed - STRICTNESS * missing)
     shares = np.exp(log_weight - log_weight.max()).tolist()
     return [
-        replace(each, weight=share, agreement=agreement)
-        for each, share, agreement in zip(members, shares, found, strict=True)
+        replace(each, weight=share, agreement=agreement, separation=separation)
+        for each, share, agreement, separation in zip(members, shares, agreements, apart.tolist(), strict=True)
     ]
+
+
+def _between(sure: np.ndarray, in_doubt: list[float], trust: float) -> np.ndarray:
+    """Weights between two sets of them, each of which sums to 1."""
+    doubt = np.array(in_doubt)
+    return np.asarray(trust * sure / sure.sum() + (1 - trust) * doubt / doubt.sum())
+
+
+def _separation(score: np.ndarray, data: PUData) -> float:
+    """AUC of labeled against unlabeled rows; of rows in files not all have been left out."""
+    labeled, unlabeled = score[data.labeled_rows], score[data.unlabeled_rows]
+    unlabeled = unlabeled[np.isfinite(unlabeled)]
+    y = np.concatenate([np.ones(len(labeled)), np.zeros(len(unlabeled))])
+    return auc(y, np.concatenate([labeled, unlabeled]))
 
 
 def _normalized(members: list[Member]) -> list[Member]:
