@@ -12,18 +12,20 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import unskew
+from estimate_beds import PROBABILITY_LAWS
 from estimates import BEDS, REAL
 from rows import continued
 
 N_BINS = 10
 BINS = [f"{what}_{number}" for number in range(N_BINS) for what in ("rows", "predicted", "positive")]
 HEADER = ["bed", "draw", "n_labeled", "reliability", "error", "error_of_share", *BINS]
-LAWS = [name for name in BEDS if name not in REAL and not name.startswith("hidden")]
-"""Beds whose probability of being positive is a known function of the columns."""
+KNOWN = {name: bed for name, bed in BEDS.items() if name not in REAL and not name.startswith("hidden")}
+"""Beds of the estimates whose probability of being positive is a known function of the columns."""
+LAWS = KNOWN | PROBABILITY_LAWS
 
 
 def one_draw(bed: str, number: int) -> dict[str, object]:
-    d = BEDS[bed](np.random.RandomState(number))
+    d = LAWS[bed](np.random.RandomState(number))
     ranker = unskew.make("ntc", network="linear", max_epochs=1, scenario=d.scenario, random_state=number)
     prob = ranker.fit(d.X, d.labeled, confidence=d.confidence).predict_proba(d.X)[:, 1]
     judged = np.ones(len(prob), dtype=bool) if d.scenario == "one-sample" else d.labeled == 0
@@ -45,7 +47,7 @@ def one_draw(bed: str, number: int) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--beds", nargs="*", default=LAWS, choices=LAWS)
+    parser.add_argument("--beds", nargs="*", default=list(LAWS), choices=list(LAWS))
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks/probabilities.csv"))
