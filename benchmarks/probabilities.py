@@ -2,7 +2,9 @@
 
 Every ranker that is fitted with confidence learns the same probabilities, so the quickest one is asked. A row of the
 CSV file is a draw of a law: reliability, mean absolute error, and the mean probability and true share in ten bins,
-which give the calibration curves of `docs/estimates.md`. Draws that are there already are not made again.
+which give the calibration curves of `docs/estimates.md`. Judged laws were written down before the reliability was
+frozen and run once after that; how it is computed was chosen on the others. Draws that are there already are not made
+again.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from rows import continued
 
 N_BINS = 10
 BINS = [f"{what}_{number}" for number in range(N_BINS) for what in ("rows", "predicted", "positive")]
-HEADER = ["bed", "draw", "n_labeled", "reliability", "error", "error_of_share", *BINS]
+HEADER = ["bed", "kind", "draw", "n_labeled", "reliability", "error", "error_of_share", *BINS]
 KNOWN = {name: bed for name, bed in BEDS.items() if name not in REAL and not name.startswith("hidden")}
 """Beds of the estimates whose probability of being positive is a known function of the columns."""
 LAWS = KNOWN | PROBABILITY_LAWS
@@ -35,6 +37,7 @@ def one_draw(bed: str, number: int) -> dict[str, object]:
     error, of_share = float(np.abs(prob - eta).mean()), float(prob.mean() - truth.mean())
     values = [
         bed,
+        "judged" if bed in PROBABILITY_LAWS else "open",
         number,
         int(d.labeled.sum()),
         ranker.reliability_,
