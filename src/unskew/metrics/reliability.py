@@ -12,8 +12,8 @@ INTERVALS_ONLY_BELOW = 0.3
 """Reliability below which the command line and the pages show intervals only.
 
 Both were read off the tables in `docs/estimates.md`. From the first on, probabilities are off by at most 0.05 in the
-mean on laws where they are known, and the share of positives one time in ten by more than an eighth of itself. Below the
-second it is off by a third or more that often.
+mean on laws where they are known, and the share of positives by more than an eighth of itself one time in ten. Below
+the second it is off by a third or more that often.
 """
 NOT_SEEN_FROM_INSIDE = (
     "All estimates take the confidence for a probability. Whether it is calibrated cannot be seen from these rows: "
