@@ -2,7 +2,8 @@
 
 `OPEN` beds are there to build and tune with. `SEEN` beds judged an earlier frozen form of the posterior; since then
 they are open, too. `JUDGED` beds were written down after the last change, and no estimate on any of them was looked at
-before. Each bed is a function of a random state that returns a `Draw`.
+before. `PROBABILITY_LAWS` judge the probabilities alone (`probabilities.py`): written down before the reliability that
+stands beside them was frozen, and run once after that. Each bed is a function of a random state that returns a `Draw`.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -427,6 +428,155 @@ def hidden_switch(n: int, change: Change) -> Bed:
     return bed
 
 
+Sample = Callable[[int, Random], tuple[np.ndarray, np.ndarray]]
+
+
+def collected_apart(
+    everything: Sample, propensity: Callable[[np.ndarray], np.ndarray], sizes: tuple[int, int], change: Change = exact
+) -> Bed:
+    """Two samples of a law that gives rows and their eta: so many labeled positives, and so many of all rows."""
+
+    def bed(rng: Random) -> Draw:
+        n_labeled, n_unlabeled = sizes
+        pool, pool_eta = everything(80 * n_labeled, rng)
+        caught = rng.uniform(size=len(pool)) < pool_eta * propensity(pool)
+        chosen = np.flatnonzero(caught)[:n_labeled]
+        X, eta = everything(n_unlabeled, rng)
+        truth = np.r_[np.ones(len(chosen), int), (rng.uniform(size=n_unlabeled) < eta).astype(int)]
+        labeled = np.repeat([1, 0], [len(chosen), n_unlabeled])
+        eta = np.r_[pool_eta[chosen], eta]
+        confidence = np.where(labeled == 1, change(eta, rng), np.nan)
+        return Draw(np.r_[pool[chosen], X], truth, labeled, confidence, eta, "two-sample")
+
+    return bed
+
+
+def plateaus(n: int, change: Change = exact) -> Bed:
+    """Two plateaus with a ramp between them, and never near 0 or 1."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.uniform(size=(n, 3))
+        eta = 0.06 + 0.8 * np.clip(2.5 * (0.6 * X[:, 0] + 0.4 * X[:, 1]) - 1.2, 0, 1)
+        return labeled_by_law(X, eta, 0.05 + 0.5 * X[:, 2] ** 2, rng, change)
+
+    return bed
+
+
+def spiral(n: int, change: Change = exact) -> Bed:
+    """An arm that winds once around the center, labeled mostly far out, and two columns that mean nothing."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.normal(size=(n, 4))
+        radius, angle = np.hypot(X[:, 0], X[:, 1]), np.arctan2(X[:, 1], X[:, 0])
+        eta = expit(2.5 * np.cos(angle - 1.5 * radius) - 1.5)
+        return labeled_by_law(X, eta, expit(2 * radius - 3.5), rng, change)
+
+    return bed
+
+
+def covariances(n: int, change: Change = exact) -> Bed:
+    """Positives have the same mean as the others but vary more, in correlated columns."""
+    mixing = Random(60).normal(size=(5, 5)) / np.sqrt(5)
+    spread = np.array([1.8, 1.5, 1.3, 1.0, 1.0])
+
+    def bed(rng: Random) -> Draw:
+        truth = (rng.uniform(size=n) < 0.3).astype(int)
+        Z = rng.normal(size=(n, 5)) * np.where(truth[:, None] == 1, spread, 1.0)
+        eta = expit(logit(0.3) + 0.5 * np.sum(Z**2 * (1 - spread**-2.0), axis=1) - np.log(spread).sum())
+        labeled = (truth == 1) & (rng.uniform(size=n) < expit(1.5 * Z[:, 4]))
+        return Draw(Z @ mixing, truth, labeled.astype(int), np.where(labeled, change(eta, rng), np.nan), eta)
+
+    return bed
+
+
+def hours(n: int, change: Change = exact) -> Bed:
+    """A time of day that counts in a circle, rows mostly by day, labels mostly in office hours."""
+
+    def bed(rng: Random) -> Draw:
+        hour, Z = (13 + 5 * rng.normal(size=n)) % 24, rng.normal(size=(n, 2))
+        eta = expit(1.6 * np.cos(2 * np.pi * (hour - 21) / 24) + 0.9 * Z[:, 0] - 1.4)
+        office = expit(2 * (hour - 8)) * expit(2 * (18 - hour))
+        return labeled_by_law(np.column_stack([hour, Z]), eta, 0.06 + 0.4 * office, rng, change)
+
+    return bed
+
+
+def questionnaire(n: int, change: Change = exact) -> Bed:
+    """Eight answers from 1 to 5 that hang together, and a sum of them that counts."""
+    loads = np.array([1.0, 1.0, 0.8, 0.8, 0.5, 0.5, 0.2, 0.0])
+
+    def bed(rng: Random) -> Draw:
+        mood = rng.normal(size=(n, 1))
+        X = np.clip(np.round(3 + 0.8 * mood + rng.normal(size=(n, 8))), 1, 5)
+        eta = expit(0.8 * ((X - 3) @ loads) / 2 - 1.8)
+        return labeled_by_law(X, eta, expit(0.7 * (X[:, 7] - 3) - 0.3), rng, change)
+
+    return bed
+
+
+def words(n: int, change: Change = exact) -> Bed:
+    """Forty words that a text has or has not, of which six count."""
+    frequency = Random(61).uniform(0.05, 0.4, size=40)
+    slope = np.r_[2.0, 1.6, 1.2, 1.2, -1.5, -1.0, np.zeros(34)]
+
+    def bed(rng: Random) -> Draw:
+        X = (rng.uniform(size=(n, 40)) < frequency).astype(float)
+        return labeled_by_law(X, expit(X @ slope - 2.2), 0.1 + 0.5 * X[:, 10], rng, change)
+
+    return bed
+
+
+def products(n: int, change: Change = exact) -> Bed:
+    """What counts is whether two columns have the same sign, and a third one a little."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.uniform(-1.5, 1.5, size=(n, 4))
+        eta = expit(2.2 * X[:, 0] * X[:, 1] + 0.8 * X[:, 2] - 1.6)
+        return labeled_by_law(X, eta, 0.05 + 0.35 * (X[:, 0] > 0), rng, change)
+
+    return bed
+
+
+def mild(n: int, change: Change = exact) -> Bed:
+    """Nobody is surely positive or surely not."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.logistic(size=(n, 5))
+        eta = expit(0.35 * X[:, 0] + 0.5 * np.sin(X[:, 1]) - 0.9)
+        return labeled_by_law(X, eta, expit(0.5 * X[:, 2] - 1), rng, change)
+
+    return bed
+
+
+def far_values(n: int, change: Change = exact) -> Bed:
+    """Cauchy columns, of which only the direction counts where they are large."""
+
+    def bed(rng: Random) -> Draw:
+        X = rng.standard_cauchy(size=(n, 3))
+        eta = expit(1.6 * np.arctan(X[:, 0]) + 0.8 * np.arctan(X[:, 1] - X[:, 0]) - 1.6)
+        return labeled_by_law(X, eta, 0.1 + 0.2 * (np.abs(X[:, 2]) > 1), rng, change)
+
+    return bed
+
+
+def larger_of_two(n: int, rng: Random) -> tuple[np.ndarray, np.ndarray]:
+    """The larger one of two amounts counts."""
+    Z = rng.normal(size=(n, 4))
+    return np.exp(Z), expit(1.7 * np.maximum(Z[:, 0], Z[:, 1]) - 2.6)
+
+
+def ramp_times_share(n: int, rng: Random) -> tuple[np.ndarray, np.ndarray]:
+    """A soft bound in one column, above which another one counts."""
+    X = rng.uniform(size=(n, 4))
+    return X, 0.02 + 0.9 * norm.cdf(5 * (X[:, 0] - 0.55)) * X[:, 1]
+
+
+def one_hill(n: int, rng: Random) -> tuple[np.ndarray, np.ndarray]:
+    """One hill among rows that lie everywhere."""
+    X = rng.uniform(-2, 2, size=(n, 3))
+    return X, 0.01 + 0.9 * np.exp(-((X[:, 0] - 0.5) ** 2) / 0.8 - (X[:, 1] + 0.3) ** 2 / 1.5)
+
+
 @cache
 def breast_cancer() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Malignant cases are positive, and those with a large radius favored."""
@@ -496,4 +646,19 @@ JUDGED: dict[str, Bed] = {
     "svhn-noisy": real(lambda: components("svhn", 25), 4000, 0.1, 120, TREES, noise(0.1)),
     "cifar10-levels": real(lambda: components("cifar10", 30), 4000, 0.2, 150, LOGISTIC, levels(3)),
     "digits-votes": real(lambda: table("digits"), 700, 0.2, 60, LOGISTIC, votes(5), n_other=300),
+}
+PROBABILITY_LAWS: dict[str, Bed] = {
+    "plateaus": plateaus(1500),
+    "spiral-noisy": spiral(2500, noise(0.05)),
+    "covariances-levels": covariances(3000, levels(10)),
+    "hours-votes": hours(2500, votes(9)),
+    "hours": hours(2000),
+    "questionnaire": questionnaire(3000),
+    "words-few": words(700),
+    "products-few": products(800),
+    "mild": mild(2500),
+    "far-values-noisy": far_values(2000, noise(0.04)),
+    "larger-two-sample": collected_apart(larger_of_two, lambda X: 0.2 + 0.6 * (X[:, 2] > 1), (60, 1500), noise(0.03)),
+    "ramp-two-sample": collected_apart(ramp_times_share, lambda X: 1 - 0.8 * X[:, 2], (200, 2000), levels(5)),
+    "hill-two-sample": collected_apart(one_hill, lambda X: expit(-1.5 * X[:, 0]), (250, 2000)),
 }

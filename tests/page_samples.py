@@ -136,7 +136,7 @@ def sample_pages():
     return {
         "model": model_page(card, evidence),
         "bare": model_page(card, None),
-        "intervals only": model_page(card, less_reliable(evidence, 0.31)),
+        "intervals only": model_page(card, less_reliable(evidence, 0.21)),
         "old": model_page(card, less_reliable(evidence, None)),
         "no estimate": model_page(card, without_estimate(evidence)),
         "two-sample": model_page(

@@ -93,6 +93,7 @@ def test_the_truth_is_near_and_inside(posterior, data):
     assert abs(found.auc - auc(data.y, score)) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore::unskew.errors.LowReliabilityWarning")  # with so few labels some draws are low
 def test_intervals_cover_over_many_draws():
     """Not a study (that is benchmarks/estimates.py): with 95 % it happens once in 10^8 that 8 of 20 miss."""
     missed = np.zeros(3)

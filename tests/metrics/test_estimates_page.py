@@ -37,3 +37,14 @@ def test_a_missed_goal_is_shown_as_missed(pages):
     lines = pages.goal_lines({"one": [row]})
     assert sum("**missed**" in line for line in lines) == 6
     assert sum(line.endswith(": met") for line in lines) == 3
+
+
+def test_probabilities_of_a_law_are_judged_where_reliability_is_high(pages):
+    row = {"bed": "one", "kind": "judged", "n_labeled": "50"}
+    draws = [{**row, "reliability": "0.9", "error": "0.06"}, {**row, "reliability": "0.5", "error": "0.02"}]
+    text = pages.probability_chapter([*draws, {**draws[1], "bed": "two"}])
+    assert "| one | 2 | 50 | 0.70 | 0.040 | 0.060 (1 draws) | **missed** |" in text
+    assert "| two | 1 | 50 | 0.50 | 0.020 | none |  |" in text
+    assert "### Judged laws" in text
+    assert "### Open laws" not in text
+    assert "| 0.040 (1 draws) | met |" in pages.probability_table([{**draws[0], "error": "0.04"}])

@@ -164,7 +164,7 @@ def test_two_samples():
 
 def test_low_reliability_is_a_finding_and_no_warning(data, posterior):
     """Warnings are errors here."""
-    unsure = replace(posterior, reliability=0.3)
+    unsure = replace(posterior, reliability=0.2)
     evidence = evidence_of(data, unsure)
     assert {each.name: each.level for each in evidence.findings}["reliability"] == "warning"
     assert not evidence.estimate.shows_points

@@ -14,7 +14,6 @@ from unskew.posterior._basis import Scales, Scaling, scale_of_columns
 from unskew.posterior._confidence import (
     _other_explanations,
     confidence_logit,
-    fit_confidence,
     largest_noise,
     noise_variance,
 )
@@ -231,16 +230,6 @@ def test_noise_is_bounded_by_how_many_confidences_are_at_the_ends():
     assert largest_noise(rng.binomial(5, exact) / 5) == pytest.approx(0.5 / np.sqrt(5))  # votes do not show it
     assert largest_noise(np.full(10, 0.7)) == 0.5
     assert largest_noise(np.r_[np.full(10, 1 / 3), np.full(10, 0.333333)]) == 0.01  # levels but for rounding
-
-
-def test_reliability_of_exact_noisy_and_meaningless_confidence():
-    rng = np.random.RandomState(0)
-    features = rng.normal(size=(80, 2))
-    exact = expit(features[:, 0])
-    noisy = np.clip(exact + 0.15 * rng.normal(size=80), 0, 1)
-    values = [fit_confidence(features, each, rng).reliability for each in (exact, noisy, rng.uniform(size=80))]
-    assert values[0] > 0.95 > values[1] > 0.2 > values[2] >= 0
-    assert fit_confidence(features, np.full(80, 0.7), rng).reliability == 0
 
 
 def test_columns_with_two_values_are_not_counted_twice():

@@ -247,7 +247,7 @@ def test_an_estimate_at_the_top_of_its_scale_is_not_called_a_perfect_ranking(car
 
 
 def test_a_comparison_of_low_reliability_shows_intervals_only(compared):
-    page = Page(compared_page(compared, reliability=0.31, messages=("The confidence can hardly be predicted.",)))
+    page = Page(compared_page(compared, reliability=0.21, messages=("The confidence can hardly be predicted.",)))
     assert "0.923" not in page.text
     assert "0.890 to 0.951" in page.text
     assert "15 % to 23 %" in page.by_id["prior"]["text"].replace("\N{NO-BREAK SPACE}", " ")

@@ -77,8 +77,9 @@ class Posterior:
     deviation : array of shape (n,)
         Standard deviation of the logit of `prob`.
     reliability : float in [0, 1]
-        How well the confidence of a labeled row is predicted from the others: the share of the variance of its logit
-        that predictions of left-out rows explain.
+        How well the confidence of a row is predicted from the others: the share of the variance of its logit that
+        predictions of left-out labels explain, by the worse one of two fits. Labels count by the inverse of their
+        labeling probability, so that they stand for all rows; see Eq. (P10) in `docs/posterior.md`.
     everything : array of bool, shape (n,)
         Rows that stand for p(x): all, or in the two-sample scenario the unlabeled.
     other_views : array of shape (n_views, n)

@@ -1,7 +1,7 @@
 r"""How the confidence follows from the row: a Gaussian process for its logit, fitted to labeled rows alone.
 
-Gives the scales of all parts by the marginal likelihood, the noise, and how well a row's confidence is predicted by
-those of the others.
+Gives the scales of all parts by the marginal likelihood, the noise, and how far a row's confidence is from what those
+of the others predict.
 """
 
 import math
@@ -38,8 +38,8 @@ class ConfidenceFit:
     ----------
     residual : array of shape (n_labeled,)
         Logit of the confidence minus its prediction from the other labeled rows.
-    reliability : float
-        Share of the variance of the logit that these predictions explain, in [0, 1].
+    left_out : array of int
+        Labeled rows that were left out for that; where there are very many, others have a residual of the usual size.
     evidence : float
         Log marginal likelihood, with which scalings of the same rows can be compared.
     all_real, all_noise : Scales
@@ -48,7 +48,7 @@ class ConfidenceFit:
 
     scales: Scales
     residual: np.ndarray
-    reliability: float
+    left_out: np.ndarray
     evidence: float
     all_real: Scales
     all_noise: Scales
@@ -104,14 +104,11 @@ def fit_confidence(features: np.ndarray, confidence: np.ndarray, rng: np.random.
     scales, predicted, evidence = _Process(features[some], y[some], most).fit()
     all_real, all_noise = _other_explanations(scales, noise_variance(1.0, predicted, y[some]), most**2)
     residual = y[some] - predicted
-    others = (y[some].sum() - y[some]) / max(len(some) - 1, 1)
-    spread = float(np.sum((y[some] - others) ** 2))
-    reliability = 0.0 if spread == 0 else float(np.clip(1 - np.sum(residual**2) / spread, 0, 1))
     if len(some) < len(y):  # the rest is near enough to some of these: the same size of residuals
         everywhere = np.full(len(y), float(np.sqrt(np.mean(residual**2))))
         everywhere[some] = residual
         residual = everywhere
-    return ConfidenceFit(scales, residual, reliability, evidence, all_real, all_noise)
+    return ConfidenceFit(scales, residual, some, evidence, all_real, all_noise)
 
 
 def _other_explanations(scales: Scales, per_noise: np.ndarray, most: float) -> tuple[Scales, Scales]:

@@ -13,6 +13,7 @@ from unskew.posterior._basis import MOST_FEATURES, Scales, Scaling, Waves, colum
 from unskew.posterior._confidence import ConfidenceFit, confidence_logit, fit_confidence
 from unskew.posterior._joint_fit import FREE, USUAL_PROPENSITY, JointData, JointFit
 from unskew.posterior._model import PosteriorModel, blocks_of
+from unskew.posterior._reliability import explained_share, weights_for_all_rows
 
 LEAST_LABELED = 4
 MOST_LABELED, MOST_UNLABELED, MOST_CELLS = 3_000, 10_000, 20_000_000
@@ -137,7 +138,18 @@ def fit_rows(
     model = PosteriorModel(scaling, waves, coefficients, unseen, np.zeros(len(fits)))
     of_propensity = None if two_sample else first.coefficients[n:]
     influence = first.influence_of_labels(alone.residual)
-    return FittedPosterior(model, first.covariance[:n, :n], influence, alone.reliability, of_propensity)
+    return FittedPosterior(model, first.covariance[:n, :n], influence, _reliability(alone, first), of_propensity)
+
+
+def _reliability(alone: ConfidenceFit, joint: JointFit) -> float:
+    """How well the confidence of a label is predicted without it, by the worse one of the two fits.
+
+    The regression on labels alone says whether the confidence follows from the row. The joint fit has to explain, too,
+    who is labeled; where it gives up what the labels say for that, its probabilities are off.
+    """
+    y, weight, rows = joint.data.told.logit, weights_for_all_rows(joint.log_labeling()), alone.left_out
+    by_regression = explained_share(y[rows], y[rows] - alone.residual[rows], weight[rows])
+    return min(by_regression, explained_share(y, joint.left_out_logits(), weight))
 
 
 def _usual_view(fit: Callable[[View], JointFit]) -> tuple[View, JointFit]:

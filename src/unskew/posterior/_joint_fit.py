@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from scipy.special import expit, log_expit
 
 from unskew.objectives.joint_likelihood import (
     JointLikelihood,
     Told,
+    flattening,
     is_beyond_end,
     one_sample_likelihood,
     two_sample_likelihood,
@@ -19,6 +21,8 @@ USUAL_PROPENSITY = -1.0
 FREE = 100.0
 """Prior deviation of the constant of g for two samples, whose propensity has no scale."""
 LEAST_AT_END = 3
+MOST_OWN = 0.999
+"""Share of its own fitted value that a label has at most; beyond, rounding decides what is left without it."""
 MOST_STEPS, ROUNDS, SMALL_GAIN = 20, 3, 1e-2
 
 
@@ -109,6 +113,33 @@ class JointFit:
         log_determinant = float(np.linalg.slogdet(information)[1])
         evidence = log_posterior(data, theta) - float(np.log(data.scale).sum()) - log_determinant / 2
         return cls(data, theta, np.linalg.inv(information), evidence)
+
+    def log_labeling(self) -> np.ndarray:
+        """Log probability of being labeled, of each labeled row; for two samples its log odds of being in that one."""
+        f, g = (each[self.data.labeled] for each in self.data.logits(self.coefficients))
+        log_propensity = g if self.data.two_sample else log_expit(g)
+        return np.asarray(log_propensity + log_expit(flattening(self.data.told.unseen) * f))
+
+    def left_out_logits(self) -> np.ndarray:
+        r"""Logit of each label's confidence as the fit without that confidence predicts it, by one step from the mode.
+
+        .. math::
+            \hat y_{-i} = y_i - \frac{y_i - f_i - \omega^2 \kappa \sigma(-\kappa f_i)}{1 - h_i}, \quad
+            h_i = \frac{a_i' \Sigma a_i}{\omega^2 + v_i}
+
+        a is the row of columns of f and :math:`\Sigma` the covariance of their coefficients. What is added to f is what
+        labels favor of that which the columns do not show. A prediction beyond the end of the scale where the
+        confidence is agrees with it. Implements: Eq. (P11).
+        """
+        told, labeled, n = self.data.told, self.data.labeled, self.data.columns_f.shape[1]
+        f, columns = self.data.logits(self.coefficients)[0][labeled], self.data.columns_f[labeled]
+        kappa = flattening(told.unseen)
+        expected = f + told.unseen * kappa * expit(-kappa * f)
+        variance = np.sum((columns @ self.covariance[:n, :n]) * columns, axis=1)
+        own = np.minimum(self.data.weight[labeled] * variance / (told.unseen + told.noise), MOST_OWN)
+        left_out = told.logit - (told.logit - expected) / (1 - own)
+        agrees = is_beyond_end(f, told) | is_beyond_end(left_out, told)
+        return np.where(agrees, told.logit, left_out)
 
     def influence_of_labels(self, residual: np.ndarray) -> np.ndarray:
         """What each label did to the coefficients of f, by how badly it was predicted from the others.
