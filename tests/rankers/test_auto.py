@@ -53,7 +53,7 @@ def test_weights_follow_from_agreement_and_start(fitted, drawn):
     best = max(part.separation for part in parts.values())
     unscaled = {}
     for name, part in parts.items():
-        missing = max(0, best - part.separation - 0.05 - 0.3 / root)
+        missing = max(0, best - part.separation - 0.5 / root)
         start = trust * START[name] + (1 - trust) * IN_DOUBT[name]
         unscaled[name] = start * np.exp(root * (max(0, part.agreement) - 20 * missing))
     total = sum(unscaled.values())
@@ -99,9 +99,9 @@ def test_a_method_that_hardly_tells_labeled_from_unlabeled_is_dropped(drawn):
     data = pu_record(drawn)
     rng = np.random.RandomState(0)
     useful = drawn.law.posterior(drawn.X)
-    junk = rng.normal(size=500)
-    # Junk that agrees with the confidence perfectly, among labels alone.
-    junk[data.labeled_rows] = np.sort(junk[data.labeled_rows])[np.argsort(np.argsort(data.confidence))]
+    junk = rng.uniform(size=500)
+    # It agrees with the confidence perfectly, among labels alone.
+    junk[data.labeled_rows] = np.argsort(np.argsort(data.confidence)) / data.n_labeled
     blank = [Member(unskew.make(name), 0.0, 1.0, 0.5) for name in ("conf-auc", "conf-gp")]
     first, second = _weighed(blank, [useful + 0.1 * rng.normal(size=500), junk], data)
     assert first.agreement < second.agreement == pytest.approx(1)

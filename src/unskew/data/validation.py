@@ -195,8 +195,8 @@ def one_label_per_row(y: Any, n_rows: int, name: str = "y") -> np.ndarray:
     return labels
 
 
-def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
-    """Confidence of the labeled instances, in [0, 1] and not all zero; other entries are not read."""
+def check_confidence(confidence: Any, labeled: np.ndarray, *, some_counts: bool = True) -> np.ndarray:
+    """Confidence of the labeled instances, in [0, 1] and with `some_counts` not all zero; others are not read."""
     entries = np.asarray(plain_array(confidence))
     if entries.ndim != 1 or len(entries) != len(labeled):
         raise ValueError(
@@ -215,7 +215,7 @@ def check_confidence(confidence: Any, labeled: np.ndarray) -> np.ndarray:
             f"{found} at row {rows[bad[0]]}). Scores on another scale may be mapped into [0, 1] by any strictly "
             "increasing function: the best ranking stays the same (Prop. 4.1)."
         )
-    if not values.any():
+    if some_counts and not values.any():
         raise ValueError(
             f"confidence must be above zero for some labeled row, but all {values.size} are 0. A confidence of 0 says "
             "that the instance is certainly not positive."

@@ -263,8 +263,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         data = read_training(self, X, y, confidence)
         rng = check_random_state(self.random_state)
         given = confidence is not None
-        held_out = None if validation is None else read_validation(self, validation, given, data.alpha)
-        if held_out is not None and (self.ensemble > 1 or not self.holds_out):
+        rotates = self.ensemble > 1 or not self.holds_out
+        request = given, data.alpha
+        held_out = None if validation is None else read_validation(self, validation, *request, decides=not rotates)
+        if held_out is not None and rotates:
             data, held_out = pooled(data, held_out), None
         prior = self._learn_probability(data) if self.probability and can_fit_probability(data) else None
         prior = self.learn_together(data, held_out, prior, rng)

@@ -64,8 +64,13 @@ def _warn_of_large_columns(X: Rows, names: Any) -> None:
         )
 
 
-def read_validation(ranker: Ranker, validation: tuple[Any, ...], with_confidence: bool, alpha: float) -> PUData:
-    """Validation data, with the objective of the training data, whose share of labeled instances is `alpha`."""
+def read_validation(
+    ranker: Ranker, validation: tuple[Any, ...], with_confidence: bool, alpha: float, *, decides: bool = True
+) -> PUData:
+    """Validation data, with the objective of the training data, whose share of labeled instances is `alpha`.
+
+    Where they alone decide on the epoch, some label must count.
+    """
     if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
         raise ValueError(
             "validation must be a tuple (X, y, confidence) or (X, y), but it is a "
@@ -78,16 +83,16 @@ def read_validation(ranker: Ranker, validation: tuple[Any, ...], with_confidence
         raise ValueError(
             "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."
         )
-    data = _assemble(rows, labels, confidence if with_confidence else None)
+    data = _assemble(rows, labels, confidence if with_confidence else None, some_counts=decides)
     return replace(data, sample_alpha=alpha)
 
 
-def _assemble(rows: Rows, labels: np.ndarray, confidence: Any) -> PUData:
+def _assemble(rows: Rows, labels: np.ndarray, confidence: Any, *, some_counts: bool = True) -> PUData:
     labeled = check_labels(labels)
     require_two_labeled(labeled, "learning to rank")
     return PUData(
         X=rows,
         labeled_rows=np.flatnonzero(labeled),
         unlabeled_rows=np.flatnonzero(~labeled),
-        confidence=None if confidence is None else check_confidence(confidence, labeled),
+        confidence=None if confidence is None else check_confidence(confidence, labeled, some_counts=some_counts),
     )

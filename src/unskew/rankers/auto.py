@@ -25,9 +25,9 @@ START = {"conf-gp": 0.3, "conf-reg": 0.3, "conf-joint": 0.2, "conf-auc": 0.1, "n
 IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.05, "ntc-linear": 0.4}
 """The same where it cannot: votes of a few people, noise, labels that are all alike."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
-STRICTNESS, TOLERANCE, CHANCE = 20.0, 0.05, 0.3
-"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and how far below the best one it may
-be: so much, and by chance so much over the root of the number of labels."""
+STRICTNESS, CHANCE = 20.0, 0.5
+"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and how far it may be below the best one
+by chance, times the root of the number of labels."""
 
 
 class Part(NamedTuple):
@@ -60,7 +60,7 @@ class Auto(Ranker):
 
     .. math::
         C = \frac{\sum_{l, m} \mathrm{sign}(s_l - s_m) (r_l - r_m)}{\sum_{l, m} |r_l - r_m|}, \qquad
-        w \propto w_0 \exp\{\sqrt{n}\, (C_+ - 20\, (A_{\max} - A - t)_+)\}, \qquad t = 0.05 + 0.3 / \sqrt{n}
+        w \propto w_0 \exp\{\sqrt{n}\, (C_+ - 20\, (A_{\max} - A - t)_+)\}, \qquad t = 0.5 / \sqrt{n}
 
     a method gets the weight w. It starts with the weight :math:`w_0`, which favors regression on the confidence as far
     as some method predicts it, and what tells labeled from unlabeled rows as far as none does. A method that hardly
@@ -188,7 +188,7 @@ def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData) -> l
         agreed = np.maximum(np.array(agreements, dtype=float), 0)
         start = _between(start, [IN_DOUBT[each.ranker.name] for each in members], float(agreed.max()))
     root = np.sqrt(data.n_labeled)
-    missing = np.maximum(apart.max() - apart - TOLERANCE - CHANCE / root, 0)
+    missing = np.maximum(apart.max() - apart - CHANCE / root, 0)
     log_weight = np.log(start) + root * (agreed - STRICTNESS * missing)
     shares = np.exp(log_weight - log_weight.max()).tolist()
     return [
