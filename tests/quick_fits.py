@@ -5,7 +5,7 @@ import unskew
 PAPER_ORDER = ["conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "npu", "lbe", "sar-em"]
 METHODS = unskew.methods()
 """All that have a file in the package: those of the paper first."""
-QUICK = {"network": "linear", "learning_rate": 0.02, "max_epochs": 5, "random_state": 0}
+QUICK = {"network": "linear", "learning_rate": 0.02, "batch_size": 1024, "max_epochs": 5, "random_state": 0}
 """Parameters for tests about anything but how well training goes."""
 
 

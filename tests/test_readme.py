@@ -32,7 +32,7 @@ def test_python_blocks_run_as_written(tmp_path, monkeypatch, capsys):
 
 
 def test_five_commands_from_a_csv_file_to_a_ranked_list(tmp_path, monkeypatch):
-    monkeypatch.setattr("unskew.practice.fit.MOST_EPOCHS", 20)
+    monkeypatch.setattr("unskew.learning.pace.STEPS", 100)
     blocks = re.findall(r"```console\n(.*?)```", README.read_text(), re.S)
     first, *others = "".join(blocks).splitlines()
     assert len(others) == 5

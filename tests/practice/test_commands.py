@@ -25,7 +25,7 @@ from unskew.posterior import fit_posterior
 from unskew.practice import compare
 from unskew.practice import score as ranking
 from unskew.practice.compare import judge
-from unskew.practice.fit import TrainingOptions, batch_size_for, epochs_for, folds_for
+from unskew.practice.fit import TrainingOptions, folds_for
 from unskew.practice.labeled_table import read_labeled
 from unskew.practice.model import TableModel
 from unskew.practice.results import model_html
@@ -205,10 +205,8 @@ def test_the_same_seed_gives_the_same_model(tmp_path):
     assert not np.array_equal(scores[0], scores[2])
 
 
-def test_batches_and_folds_suit_the_table():
-    assert [batch_size_for(n) for n in (100, 800, 4000, 10**6)] == [64, 100, 500, 1024]
+def test_folds_suit_the_table():
     assert [folds_for(np.arange(2000) < n) for n in (3, 4, 9, 10, 1000, 1996, 1999)] == [1, 2, 4, 5, 5, 2, 0]
-    assert [epochs_for(n) for n in (100, 100_000, 10**6, 10**8)] == [200, 200, 20, 5]
     assert [default_labeling(n).max_samples for n in (1000, 10**6)] == [None, 20_000]
 
 

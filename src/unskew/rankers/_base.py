@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -35,12 +34,9 @@ from unskew._support.parameters import (
 from unskew.data.holdout import hold_out, pooled
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
-from unskew.data.validation import (
-    SCENARIOS,
-    require_finite_scores,
-)
+from unskew.data.validation import SCENARIOS, require_finite_scores
 from unskew.learning.networks import NETWORKS, NetworkChoice
-from unskew.learning.pace import AUTO, pace_for
+from unskew.learning.pace import AUTO
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
@@ -58,6 +54,7 @@ from unskew.rankers._prior import cut, share_of_positives, warn_impossible, with
 from unskew.rankers._probability import can_fit_probability, fit_probability, logits_of, require_posterior
 from unskew.rankers._reading import read_training, read_validation
 from unskew.rankers._state import model_file_of
+from unskew.rankers._training import require_device, trainer_of
 from unskew.rankers.labeling import can_be_labeling, estimate_at, fit_labeling, mean_labeling, read_rows
 
 
@@ -305,7 +302,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         shared = not in_training and held_out.X is train.X
         often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
         train.X.keep(np.concatenate([train.labeled_rows, *often]))
-        trainer = self._trainer(train)
+        trainer = trainer_of(self, train)
         # A generator for each stage: with a lent labeling model the score function is trained as without.
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         parts = [train] if in_training else [train, held_out]
@@ -360,24 +357,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def check_parameters(self) -> None:
         """Refuse parameters outside their ranges; a method may add checks of its own."""
         check_parameters(self)
-        try:
-            torch.empty(0, device=self.device)
-        except (RuntimeError, AssertionError) as error:
-            raise ValueError(f"device must be one that torch has here, but it is {self.device!r}: {error}") from None
+        require_device(self.device)
         if self.scenario not in self.scenarios:
             raise ValueError(
                 f"{type(self).__name__} is defined for the {' and '.join(self.scenarios)} scenario only, but scenario "
                 f"is {self.scenario!r}. Methods for it: see unskew.method_card(name).scenarios."
             )
-
-    def _trainer(self, train: PUData) -> Trainer:
-        """How networks are trained on these data, with what was asked for or suits their size."""
-        usual = pace_for(train.n_labeled + train.n_unlabeled, train.n_labeled, self.drive)
-        for name, value in usual._asdict().items():
-            asked = getattr(self, name)
-            setattr(self, f"{name}_", value if asked == AUTO else asked)
-        pace = {name: getattr(self, f"{name}_") for name in usual._fields}
-        return Trainer(self.network, **pace, patience=self.patience, device=self.device, verbose=self.verbose)
 
     def needs_prior(self) -> bool:
         """Whether training needs the prior, with the parameters as they are."""

@@ -26,7 +26,7 @@ IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.0
 """The same where it cannot: votes of a few people, noise, labels that are all alike."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
 STRICTNESS, CHANCE = 20.0, 0.5
-"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and how far it may be below the best one
+"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and how far below the best it may be
 by chance, times the root of the number of labels."""
 
 

@@ -1,0 +1,33 @@
+"""How the networks of a ranker are trained, and where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from unskew.data.records import PUData
+from unskew.learning.pace import AUTO, pace_for
+from unskew.learning.trainer import Trainer
+
+if TYPE_CHECKING:
+    from unskew.rankers._base import Ranker
+
+
+def trainer_of(ranker: Ranker, train: PUData) -> Trainer:
+    """Trainer with what was asked for, or with what suits the size of the data; the ranker then shows it."""
+    pace = pace_for(train.n_labeled + train.n_unlabeled, train.n_labeled, ranker.drive)
+    for name, usual in pace._asdict().items():
+        asked = getattr(ranker, name)
+        setattr(ranker, f"{name}_", usual if asked == AUTO else asked)
+    chosen = {name: getattr(ranker, f"{name}_") for name in pace._fields}
+    about = {name: getattr(ranker, name) for name in ("network", "patience", "device", "verbose")}
+    return Trainer(**chosen, **about)
+
+
+def require_device(device: str) -> None:
+    """Refuse a device that torch does not have here."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device must be one that torch has here, but it is {device!r}: {error}") from None
