@@ -184,6 +184,29 @@ def test_without_confidence_there_is_a_ranking_but_no_estimate(tmp_path):
     run("report", tmp_path / "model.unskew", "--out", tmp_path / "page.html")
 
 
+def test_by_default_methods_are_combined_and_the_page_says_which(tmp_path):
+    table = tmp_path / "cases.csv"
+    write_toy(table, 500)
+    out, numbers, page = tmp_path / "m.unskew", tmp_path / "m.json", tmp_path / "m.html"
+    shown = run("fit", table, *COLUMNS, *ASIDE, "--epochs", 2, "--json", numbers, "--out", out).stdout
+    content = json.loads(numbers.read_text())
+    assert content["method"] == "auto"
+    assert sum(part["weight"] for part in content["parts"]) == pytest.approx(1)
+    run("report", out, "--out", page)
+    for part in content["parts"]:
+        assert re.search(rf"{part['method']} +[\d.]+ % +-?\d\.\d\d +\d\.\d\d", shown)
+        assert f"<td>{part['method']}</td>" in page.read_text()
+    assert "Methods combined" in page.read_text()
+    # Each row has a score by fits that did not learn from it: nothing is fitted again for the estimate.
+    assert content["evidence"]["estimate"]["auc"] is not None
+
+
+def test_python_and_the_command_line_train_alike(tmp_path):
+    for method in ("conf-auc", "auto"):
+        asked = TrainingOptions(method=method, seed=3).ranker().get_params()
+        assert asked == {**unskew.make(method, random_state=3).get_params()}
+
+
 def test_rows_that_choose_the_epoch_may_come_from_a_file(tmp_path):
     write_toy(tmp_path / "cases.csv", 400)
     write_toy(tmp_path / "other.csv", 300, seed=3)

@@ -53,7 +53,7 @@ def fit(
     from unskew.practice.fit import TrainingOptions, fit_table
     from unskew.practice.labeled_table import read_labeled, read_validation
     from unskew.practice.results import model_json
-    from unskew.practice.terminal import data_table, estimates_table, top_table
+    from unskew.practice.terminal import data_table, estimates_table, parts_table, top_table
 
     require_writable(out, data, validation)
     require_writable(as_json, data, validation, beside=out)
@@ -66,6 +66,8 @@ def fit(
     _show_notes(() if held_out is None else held_out.notes)
     model = fit_table(table, training, validation=held_out, estimate=estimate)
     model.save(out)
+    if model.parts:
+        show(parts_table(model), f"Methods that {method} combined")
     show(estimates_table(model), "Estimated without negatives")
     if model.evidence is not None:
         show(top_table(model.evidence.top, with_points=model.evidence.estimate.shows_points), TOP_TITLE)

@@ -97,24 +97,25 @@ class Draw:
         """The fitted method, its seconds, and those of the labeling network that was lent to it."""
         if setting.method == _LENDER and not setting.labeling_noise:
             return *self.lender, 0.0
-        ranker = self._make(setting.method)
+        ranker = self.unfitted(setting.method)
         if not ranker.uses_labeling:
-            return ranker, _fit_timed(ranker, split), 0.0
+            return ranker, fit_timed(ranker, split), 0.0
         lender, labeling_seconds = self.lender
         labeling: Ranker | NoisyLabeling = lender
         if setting.labeling_noise:
             rng = _generator_of_run(setting, _LABELING_NOISE)
             labeling = NoisyLabeling(lender.labeling_, setting.labeling_noise, rng)
         ranker.set_params(labeling=labeling, clip=setting.clip)
-        return ranker, _fit_timed(ranker, split), labeling_seconds
+        return ranker, fit_timed(ranker, split), labeling_seconds
 
     @cached_property
     def lender(self) -> tuple[Ranker, float]:
         """The fitted method whose network estimates the labeling probability for all, and its seconds."""
-        ranker = self._make(_LENDER)
-        return ranker, _fit_timed(ranker, self.split)
+        ranker = self.unfitted(_LENDER)
+        return ranker, fit_timed(ranker, self.split)
 
-    def _make(self, method: str) -> Ranker:
+    def unfitted(self, method: str) -> Ranker:
+        """A ranker as the paper trains it or, where it is not the paper's, as users do."""
         # No table of the paper has probabilities, and each fit of them would take its time.
         usual = {"prior": self.setting.prior, "probability": False, "random_state": self._training_seed()}
         as_in_paper = make(method, **usual, **self.training, max_epochs=self.setting.max_epochs)
@@ -127,7 +128,7 @@ class Draw:
         return int(_generator_of_run(self.setting, _TRAINING).randint(2**31 - 1))
 
 
-def _fit_timed(ranker: Ranker, split: Split) -> float:
+def fit_timed(ranker: Ranker, split: Split) -> float:
     """Fit, and return the processor seconds that took: other work on the machine does not count."""
     train, held_out = split.train, split.validation
     validation = held_out.X, held_out.y, held_out.confidence

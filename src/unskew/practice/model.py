@@ -11,10 +11,13 @@ import numpy as np
 
 from unskew._support.json_records import build
 from unskew._support.modelfile import read_model_file
+from unskew._support.text import percent
 from unskew.errors import ModelFileError
 from unskew.metrics.evidence import Evidence
 from unskew.rankers import Ranker, ranker_in
 from unskew.tables import Schema, require_file
+
+PARTS_HEADER = ("method", "weight", "agrees with left-out confidence", "tells left-out labeled from unlabeled (AUC)")
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,15 @@ class TableModel:
             return Evidence.from_json(self.evidence_json)
         except ValueError as error:
             raise _wrong_part(self.path, "report", error) from None
+
+    @property
+    def parts(self) -> list[tuple[str, str, str, str]]:
+        """Methods that are combined, with what `PARTS_HEADER` says of each; empty for a single method."""
+        rows = []
+        for part in getattr(self.ranker, "parts_", ()):
+            agreement, separation = (_two_digits(each) for each in (part.agreement, part.separation))
+            rows.append((part.method, percent(part.weight), agreement, separation))
+        return rows
 
     def score(self, frame: Any) -> np.ndarray:
         """Scores of the rows of a frame that was checked against the schema."""
@@ -139,3 +151,7 @@ def _schema_of_file(notes: _Notes, ranker: Ranker) -> Schema:
     if ranker.input_shape_ != (given,):
         raise ValueError(f"the model must take one input per feature, {given}, but it takes {ranker.input_shape_}")
     return schema
+
+
+def _two_digits(number: float | None) -> str:
+    return "–" if number is None else f"{number:.2f}"

@@ -24,6 +24,7 @@ def model_json(model: TableModel) -> dict[str, Any]:
             name: value if isinstance(value, bool | int | float | str) else str(value)
             for name, value in _model_parameters(model).items()
         },
+        "parts": [each._asdict() for each in getattr(model.ranker, "parts_", ())],
         "source": vars(model.source),
         "features": len(model.schema.feature_names),
         "columns": model.schema.describe(),
@@ -56,6 +57,7 @@ def model_html(model: TableModel) -> str:
             method=card.name,
             method_summary=card.summary,
             parameters={name: str(value) for name, value in _model_parameters(model).items()},
+            parts=model.parts,
             data_facts=facts,
             schema=model.schema.describe(),
             left_out=[(each.name, each.reason) for each in model.schema.left_out],

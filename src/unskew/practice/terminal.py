@@ -40,6 +40,13 @@ def estimates_table(model: "TableModel") -> Table:
     return _estimate_table(model.evidence.estimate)
 
 
+def parts_table(model: "TableModel") -> Table:
+    """Methods that were combined, and why each has its weight."""
+    from unskew.practice.model import PARTS_HEADER
+
+    return Table(PARTS_HEADER, model.parts)
+
+
 def evaluation_table(result: "Evaluation") -> Table:
     """AUC of a model on a file."""
     known = []

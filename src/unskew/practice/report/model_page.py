@@ -9,6 +9,7 @@ from unskew._support.text import beside, commas, percent, plural, times
 from unskew.metrics.diagnostics import Finding, Shift
 from unskew.metrics.evidence import Estimate, Evidence, Number, ThresholdCurve, first_cut, top_of_old_record
 from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE, WARN_BELOW
+from unskew.practice.model import PARTS_HEADER
 from unskew.practice.report.charts import histogram_chart, precision_chart, roc_chart, training_chart, weight_chart
 from unskew.practice.report.page import render, scale_marks
 
@@ -30,6 +31,8 @@ class ModelCard:
     ----------
     file : str
         Name of the file that it was fitted on.
+    parts : sequence of (method, weight, agreement, separation), in words
+        Methods that were combined.
     data_facts : sequence of (name, value)
     schema : sequence of (column, kind, note)
     left_out : sequence of (column, reason)
@@ -42,6 +45,7 @@ class ModelCard:
     method: str
     method_summary: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
+    parts: Sequence[tuple[str, str, str, str]] = ()
     data_facts: Sequence[tuple[str, str]] = ()
     schema: Sequence[tuple[str, str, str]] = ()
     left_out: Sequence[tuple[str, str]] = ()
@@ -57,6 +61,7 @@ def model_page(card: ModelCard, evidence: Evidence | None) -> str:
         "model.html",
         script="" if evidence is None else "page.js",
         card=card,
+        parts_header=PARTS_HEADER,
         summary=_lower_first(card.method_summary).rstrip("."),
         features=[row for row in card.schema if row[0] not in aside],
         evidence=evidence,
