@@ -66,7 +66,8 @@ def fit(folder):
 
 
 def score(model, folder):
-    ranked = folder / "ranked.csv"
+    """The list of new claims by a model: that of an earlier version, or one that was fitted now."""
+    ranked = folder / ("ranked.csv" if model == MODEL else "ranked_anew.csv")
     run("score", model, NEW_CLAIMS, "--id", "claim_id", "--out", ranked)
     return ranked
 
@@ -116,10 +117,16 @@ def write_all():
         _write("commands.json", commands())
         _write("methods.json", methods())
         _write("toy_scores.json", toy_scores(TOY_MODEL))
-        _, numbers = fit(folder)
+        model, numbers = fit(folder)
         page, compared = compare(folder)
         page = page.rename(folder / "comparison.html")
-        for path in (numbers, score(MODEL, folder), evaluate(MODEL, folder), report(MODEL, folder)):
+        for path in (
+            numbers,
+            score(MODEL, folder),
+            score(model, folder),
+            evaluate(MODEL, folder),
+            report(MODEL, folder),
+        ):
             shutil.copyfile(path, HERE / path.name)
         for path in (page, compared):
             shutil.copyfile(path, HERE / path.name)

@@ -152,7 +152,7 @@ def assert_same(then, now, tolerance, where=""):
 
 def assert_same_ranking(path, tolerance):
     """Compare the columns of the golden list, in whatever order and beside whatever others they are now."""
-    then, now = (list(csv.DictReader(each.read_text().splitlines())) for each in (make.HERE / "ranked.csv", path))
+    then, now = (list(csv.DictReader(each.read_text().splitlines())) for each in (make.HERE / path.name, path))
     now = [{name: row[name] for name in then[0]} for row in now]
     if SAME_MACHINE:
         assert now == then

@@ -17,8 +17,6 @@ from unskew.metrics.evidence import Evidence
 from unskew.rankers import Ranker, ranker_in
 from unskew.tables import Schema, require_file
 
-PARTS_HEADER = ("method", "weight", "agrees with left-out confidence", "tells left-out labeled from unlabeled (AUC)")
-
 
 @dataclass(frozen=True)
 class Source:
@@ -81,7 +79,7 @@ class TableModel:
 
     @property
     def parts(self) -> list[tuple[str, str, str, str]]:
-        """Methods that are combined, with what `PARTS_HEADER` says of each; empty for a single method."""
+        """Methods that are combined, in the words of a page: weight, agreement, separation; empty for a single one."""
         rows = []
         for part in getattr(self.ranker, "parts_", ()):
             agreement, separation = (_two_digits(each) for each in (part.agreement, part.separation))

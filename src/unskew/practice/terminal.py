@@ -42,7 +42,7 @@ def estimates_table(model: "TableModel") -> Table:
 
 def parts_table(model: "TableModel") -> Table:
     """Methods that were combined, and why each has its weight."""
-    from unskew.practice.model import PARTS_HEADER
+    from unskew.practice.report.model_page import PARTS_HEADER
 
     return Table(PARTS_HEADER, model.parts)
 

@@ -9,7 +9,6 @@ from unskew._support.text import beside, commas, percent, plural, times
 from unskew.metrics.diagnostics import Finding, Shift
 from unskew.metrics.evidence import Estimate, Evidence, Number, ThresholdCurve, first_cut, top_of_old_record
 from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE, WARN_BELOW
-from unskew.practice.model import PARTS_HEADER
 from unskew.practice.report.charts import histogram_chart, precision_chart, roc_chart, training_chart, weight_chart
 from unskew.practice.report.page import render, scale_marks
 
@@ -21,6 +20,8 @@ _SHIFT_WORDS = {
     "share": ("over-represented", "under-represented"),
     "date": ("late dates are over-represented", "early dates are over-represented"),
 }
+
+PARTS_HEADER = ("method", "weight", "agrees with left-out confidence", "tells left-out labeled from unlabeled (AUC)")
 
 
 @dataclass(frozen=True)
