@@ -57,7 +57,7 @@ def test_plans_have_the_size_of_the_papers_tables():
     assert sizes["noisy-confidence"] == 6 * (5 + 1) * 4 * 10  # no noise, four levels, w/oConf
     assert sizes["clipping"] == 6 * 5 * 4 * 10
     assert sizes["weights"] == 10
-    beyond, draws = PLANS["beyond"], 4 * 10
+    beyond, draws = PLANS["beyond"], 4 * 5
     n_baselines, n_methods = 2, len(beyond.methods) - 2  # baselines: as it is, from trees, labels by confidence
     assert sizes["beyond"] == draws * (6 * (8 * n_methods + 3 * n_baselines) + 2 * (7 * n_methods + 2 * n_baselines))
     for plan in PLANS.values():

@@ -20,11 +20,12 @@ def reproduce(
     prior: Annotated[list[float] | None, Option(help="Only this share of positives; may be repeated.")] = None,
     seeds: Annotated[int | None, Option(help="Only so many seeds.")] = None,
     first_seed: Annotated[
-        int,
+        int | None,
         Option(
-            help="Seeds from this one on, for draws that nobody has used yet. The tables show no runs of earlier seeds."
+            help="Seeds from this one on, for draws that nobody has used yet; by default from that of the plan. The "
+            "tables show no runs of earlier seeds."
         ),
-    ] = 0,
+    ] = None,
     epochs: Annotated[
         int | None,
         Option(

@@ -30,7 +30,7 @@ class Request:
     jobs: int = 1
     folder: Path = Path("results")
     imports: Sequence[Path] = ()
-    first_seed: int = 0
+    first_seed: int | None = None
 
 
 def reproduce(request: Request, say: Say) -> tuple[Plan, PlanOutcome]:
@@ -95,7 +95,7 @@ def _check_numbers(request: Request) -> None:
         value = getattr(request, name)
         if value is not None and value < 1:
             raise ValueError(f"--{name} must be at least 1, but it is {value}.")
-    if request.first_seed < 0:
+    if request.first_seed is not None and request.first_seed < 0:
         raise ValueError(f"--first-seed must be at least 0, but it is {request.first_seed}.")
     for prior in request.priors:
         if not 0 < prior < 1:
