@@ -50,3 +50,16 @@ def test_five_commands_from_a_csv_file_to_a_ranked_list(tmp_path, monkeypatch):
     assert "AUC" in told["fit"]
     (true,) = re.findall(r"true AUC +([\d.]+)", told["evaluate"])
     assert float(true) > 0.85
+
+
+def test_numbers_of_the_table_are_those_of_the_results():
+    results = (README.parent / "docs/results.md").read_text()
+    own = README.read_text().partition("## Where it wins")[2].partition("## What is here")[0]
+    lines = re.findall(r"\((\S+)\) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", own)
+    assert len(lines) == 4
+    for dataset, logistic, ours, auto in lines:
+        (found,) = re.findall(
+            rf"\| {dataset.capitalize()} \| as it is \| 4 × 5 \| (.*) \|", results.partition("minus Ours")[0]
+        )
+        means = [each.strip(" *†") for each in found.split(" | ")]
+        assert (means[0], means[1], means[5]) == (ours, auto, logistic)

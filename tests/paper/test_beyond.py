@@ -261,3 +261,5 @@ def test_the_page_of_results_finds_tables_and_annotated_images_of_the_plan():
     assert plan_on_datasets_of(BEYOND, rows).datasets == ("diabetes-2015", "fmnist-h")
     assert plan_on_datasets_of(PLANS["table1"], rows).datasets == ()
     assert plan_on_datasets_of(BEYOND, rows_of(PLANS["table1"].only(seeds=1))).datasets == ()
+    few = rows_of(BEYOND.only(datasets=["mnist"], methods=["auto"], priors=[0.2], seeds=1))[:1]
+    assert plan_on_datasets_of(BEYOND, few).datasets == ("mnist",)

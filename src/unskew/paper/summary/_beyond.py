@@ -56,7 +56,10 @@ def change_title(change: Mapping[str, Any]) -> str:
 
 
 def _variants(runs: Runs, dataset: str) -> dict[str, Values]:
-    """Results of each variant by its title; without those that are the same runs as an earlier one."""
+    """Results of each variant by its title; without those that are the same runs as an earlier one.
+
+    Baselines see no confidence, so that their runs belong to every kind of it: alone they are not results of one.
+    """
     plan, found, seen = runs.plan, {}, set()
     for change in plan.changes():
         settings = tuple(plan.setting(dataset, method, 0.5, 0, change) for method in plan.methods)
@@ -64,7 +67,8 @@ def _variants(runs: Runs, dataset: str) -> dict[str, Values]:
             columns = [PlanColumn(method, method, changes=change) for method in plan.methods]
             found[change_title(change)] = {each.method: runs.aucs(dataset, each) for each in columns}
         seen.add(settings)
-    return {title: values for title, values in found.items() if any(values.values())}
+    own = [name for name in plan.methods if name not in BASELINES] or plan.methods
+    return {title: values for title, values in found.items() if any(values[name] for name in own)}
 
 
 def _table(runs: Runs, first: str, methods: list[str], entries_of: Callable[[Values, int], list[Entry]]) -> ResultTable:

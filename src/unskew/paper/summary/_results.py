@@ -170,7 +170,7 @@ def plan_on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
     """The plan on the data sets that its rows are about, including stand-ins and a user's own.
 
     Plans share settings, so a row of one may be a single entry of another. A data set belongs to a plan if it has rows
-    for more than half of the columns and priors.
+    for more than half of the columns and priors, or of a method that no other plan has.
     """
     rows = list(rows)
     candidates = [*plan.datasets]
@@ -181,7 +181,10 @@ def plan_on_datasets_of(plan: Plan, rows: Iterable[Row]) -> Plan:
     runs, columns = Runs(wide, rows), columns_of(wide)
     filled = {name: sum(len({run[0] for run in runs.of(name, each)}) for each in columns) for name in candidates}
     half = len(columns) * len(plan.priors) / 2
-    return replace(plan, datasets=tuple(name for name in candidates if filled[name] > half))
+    elsewhere = {name for other in PLANS.values() if other.name != plan.name for name in (*other.methods, *other.extra)}
+    own = [each for each in columns if each.method not in elsewhere]
+    kept = [name for name in candidates if filled[name] > half or any(runs.of(name, each) for each in own)]
+    return replace(plan, datasets=tuple(kept))
 
 
 def with_all_rows(plan: Plan, rows: Iterable[Row]) -> Plan:
