@@ -19,8 +19,9 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from unskew._support.parameters import set_seeds
 from unskew._support.progress import progress_bar
+from unskew.data.labels import check_labels
 from unskew.data.rows import Rows
-from unskew.data.validation import check_confidence, check_labels, count_rows, part_of, plain_array
+from unskew.data.validation import check_confidence, count_rows, part_of, plain_array
 from unskew.errors import LowReliabilityWarning, TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics._tables import complete_features, output_of

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from unskew.data.labels import check_labels
 from unskew.data.validation import (
     SCENARIOS,
     check_choice,
     check_confidence,
-    check_labels,
     plain_array,
     require_two_of_each,
 )
