@@ -68,6 +68,11 @@ def learn_schema(X: Any) -> tuple[Schema, np.ndarray]:
     return schema, features
 
 
+def frame_of_words(X: np.ndarray) -> Any:
+    """An array of words, or of words and numbers, as a frame whose columns are called by their numbers."""
+    return _tables().words_as_polars(X)
+
+
 def encode(schema: Schema, X: Any) -> np.ndarray:
     """Features of a frame by a schema that was learned from another; messages are those of the command line."""
     if not is_frame(X):

@@ -55,10 +55,7 @@ def read_labels(y: Any, pos_label: Any = None) -> Labels:
     positive = [each for each in different.tolist() if pos_label is None or each == pos_label]
     _require_some_labeled(different, len(values), pos_label, positive)
     if len(different) < 2:
-        raise ValueError(
-            f"y must have unlabeled instances (class 0), but all are labeled (n_samples={len(values)}). Add instances "
-            "whose class is unknown: ranking needs something to rank the labeled ones against."
-        )
+        _refuse_all_labeled(len(values))
     (other,) = (each for each in different.tolist() if each != positive[-1])
     return Labels(values == positive[-1], np.array([other, positive[-1]], dtype=values.dtype))
 
@@ -77,6 +74,14 @@ def labeled_by(y: Any, classes: np.ndarray, name: str = "y") -> np.ndarray:
             f"{row}). Write them as in training."
         )
     return np.isin(values, [each for each in np.unique(values).tolist() if each == known[1]])
+
+
+def require_both_kinds(labeled: np.ndarray) -> None:
+    """Refuse rows that are all labeled, or of which none is."""
+    if labeled.all():
+        _refuse_all_labeled(len(labeled))
+    if not labeled.any():
+        _refuse_none_labeled(len(labeled))
 
 
 def zero_or_one(y: np.ndarray) -> np.ndarray:
@@ -127,15 +132,25 @@ def _refuse_more_than_two(values: np.ndarray, different: np.ndarray) -> NoReturn
 
 def _require_some_labeled(different: np.ndarray, n_rows: int, pos_label: Any, positive: list[Any]) -> None:
     """Refuse labels without a labeled row; a single value that is not above 0 marks none."""
-    only = different.tolist()[0]
     if pos_label is not None and not positive:
         found = " and ".join(repr(each) for each in different.tolist())
         raise TooFewLabeled(
             f"y must have labeled instances, whose entry is pos_label, {pos_label!r}, but all {n_rows} entries are "
             f"{found}. Give pos_label the value that means labeled."
         )
-    if pos_label is None and len(different) == 1 and only <= 0:
-        raise TooFewLabeled(
-            f"y must have labeled instances (class 1), but all {n_rows} entries are {only!r}. Mark the known positives "
-            "with 1."
-        )
+    if pos_label is None and len(different) == 1 and different.tolist()[0] <= 0:
+        _refuse_none_labeled(n_rows, different.tolist()[0])
+
+
+def _refuse_none_labeled(n_rows: int, value: Any = 0) -> NoReturn:
+    raise TooFewLabeled(
+        f"y must have labeled instances (class 1), but all {n_rows} entries are {value!r}. Mark the known positives "
+        "with 1."
+    )
+
+
+def _refuse_all_labeled(n_rows: int) -> NoReturn:
+    raise ValueError(
+        f"y must have unlabeled instances (class 0), but all are labeled (n_samples={n_rows}). Add instances whose "
+        "class is unknown: ranking needs something to rank the labeled ones against."
+    )

@@ -16,6 +16,7 @@ from unskew.data.rows import Rows
 from unskew.errors import TooFewLabeled
 
 SCENARIOS = ("one-sample", "two-sample")
+ENCODE = "Encode such columns first, or leave them out; in a data frame that is given to `fit` they are encoded."
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -46,9 +47,9 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
             features = features.astype(np.float64)
     except (TypeError, ValueError) as error:
         if "could not convert string to float" in str(error) or "NAType" in str(error):
-            raise ValueError(f"{_first_text(X)} Encode such columns first, or leave them out.") from error
+            raise ValueError(f"{_first_text(X)} {ENCODE}") from error
         if "float() argument" in str(error):  # scikit-learn's checks want this type and these words
-            raise TypeError(f"{_first_text(X)} Encode such columns first, or leave them out. ({error})") from error
+            raise TypeError(f"{_first_text(X)} {ENCODE} ({error})") from error
         raise
     _refuse_dates(features)
     if 0 in features.shape[1:]:
@@ -257,10 +258,7 @@ def _refuse_dates(X: Any) -> None:
     if _is_date(getattr(X, "dtype", None)):
         found = ["it holds"]
     if found:
-        raise ValueError(
-            f"Input X must be numeric, but {found[0]} dates or durations. Encode dates as numbers first, such as the "
-            "days since some date, with missing ones filled in, or leave them out."
-        )
+        raise ValueError(f"Input X must be numeric, but {found[0]} dates or durations. {ENCODE}")
 
 
 def _is_date(dtype: Any) -> bool:

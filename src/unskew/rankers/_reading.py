@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unskew.data.frames import names_inside
-from unskew.data.labels import labeled_by, read_labels
+from unskew.data.labels import labeled_by, read_labels, require_both_kinds
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
 from unskew.data.validation import check_confidence, one_label_per_row, require_two_labeled
@@ -77,11 +77,7 @@ def read_validation(
     X, y, confidence = validation if len(validation) == 3 else (*validation, None)
     rows = rows_of(ranker, X)
     labeled = labeled_by(one_label_per_row(y, len(rows), "y of validation"), ranker.classes_, "y of validation")
-    if labeled.all():
-        raise ValueError(
-            f"y of validation must have unlabeled instances, whose entry is {ranker.classes_[0]}, but all {len(rows)} "
-            "are labeled. Add instances whose class is unknown."
-        )
+    require_both_kinds(labeled)
     if with_confidence and confidence is None and "confidence" in ranker.needs:
         raise ValueError(
             "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."

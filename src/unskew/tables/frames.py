@@ -25,6 +25,12 @@ def as_polars(frame: Any) -> pl.DataFrame:
     return pl.DataFrame([_series_of(name, frame.iloc[:, place]) for place, name in enumerate(names)])
 
 
+def words_as_polars(array: np.ndarray) -> pl.DataFrame:
+    """Words, or objects of any kind, as columns of text, which is how a CSV file would hold them."""
+    columns = (_as_text(str(place), column) for place, column in enumerate(array.T.tolist()))
+    return pl.DataFrame(list(columns))
+
+
 def _series_of(name: str, column: Any) -> pl.Series:
     """A column of pandas; what polars has no type for (mixed objects, intervals, periods) becomes text, as in a CSV."""
     if getattr(column.dtype, "kind", "") == "c":
@@ -49,8 +55,11 @@ def _type_of_values(column: Any) -> str:
 
 def _by_value(name: str, column: Any) -> pl.Series:
     """Values one by one: numbers as float64, anything else as text."""
-    missing = np.asarray(column.isna())
     if getattr(column.dtype, "kind", "O") in "iuf":
-        return pl.Series(name, np.where(missing, np.nan, column.to_numpy(dtype=np.float64, na_value=np.nan)))
-    values = zip(column.astype(object).tolist(), missing.tolist(), strict=True)
-    return pl.Series(name, [None if absent else str(value) for value, absent in values], dtype=pl.String)
+        return pl.Series(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    values = zip(column.astype(object).tolist(), column.isna().tolist(), strict=True)
+    return _as_text(name, [None if missing else value for value, missing in values])
+
+
+def _as_text(name: str, values: list[Any]) -> pl.Series:
+    return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
