@@ -28,8 +28,8 @@ NAMES = unskew.methods()
 
 EXCEPTIONS = {
     "check_classifiers_classes": (
-        "The check uses words as labels and says nowhere which one means labeled. Words have no order that does, so that "
-        "they are refused without pos_label instead of being guessed at."
+        "The check uses words as labels and says nowhere which one means labeled. Words have no order that does, so "
+        "that they are refused without pos_label instead of being guessed at."
     ),
     "check_classifiers_train": (
         "The check wants predictions that agree with y on 83 % of the training data. Here y says which positives are "
