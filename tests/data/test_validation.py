@@ -37,7 +37,7 @@ def changed(values, row, value):
         (
             changed(Y, 20, 2),
             r"Only binary classification is supported. The type of the target is multiclass. y must have two values, "
-            r".* but it has 3: 0, 1, 2 \(the third, 2, first at row 20\). Give all unlabeled instances, known negatives",
+            r".* but it has 3: 0, 1, 2 \(the third, 2, first at row 20\). Give all unlabeled instances, known",
         ),
         (
             changed(np.where(Y, "yes", "no"), 20, "?"),
