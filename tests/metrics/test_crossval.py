@@ -85,7 +85,7 @@ def test_tensors_as_features(tensor):
         ({"X": X[:-1]}, "X must have one row per label, but X has 199 rows and y has 200 entries"),
         ({"X": np.r_[X, X]}, "but X has 400 rows and y has 200 entries"),
         ({"y": np.where(Y == 1, 1.0, np.nan)}, r"entries are missing \(first: nan at row"),
-        ({"y": np.where(Y == 1, "yes", "no")}, "y must be 1 where an instance is labeled positive and 0"),
+        ({"y": np.where(Y == 1, "yes", "no")}, "y must have two values, .* nothing says which one means labeled"),
         ({"y": np.stack([Y, Y], axis=1)}, "should be a 1d array"),
         ({"n_folds": "x"}, "n_folds must be a whole number, 2 or more, but it is 'x'"),
         ({"n_folds": 1}, "n_folds must be a whole number, 2 or more, but it is 1"),

@@ -20,10 +20,11 @@ from quick_fits import QUICK, fit
 from unskew.datasets import toy
 from unskew.errors import LowReliabilityWarning
 from unskew.metrics import auc, estimate_ranking, make_sar_scorer, sar_auc
-from unskew.metrics._tables import MOST_WORDS, complete_features, is_table
+from unskew.metrics._tables import complete_features, is_table
 from unskew.metrics.estimates import plug_in_auc
 from unskew.metrics.scorer import MOST_KEPT
 from unskew.posterior import fit_posterior
+from unskew.tables import infer_features
 
 
 @pytest.fixture
@@ -156,27 +157,17 @@ def test_preprocessing_that_is_part_of_a_candidate_does_not_change_its_judge():
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "objects"])
-def test_words_in_a_table_become_columns_of_zeros_and_ones(kind):
+def test_words_and_gaps_in_a_table_are_encoded_as_by_a_ranker(kind):
     columns = {"size": [1.5, np.nan, 3.0, 1.5], "place": ["b", "a", "b", "c"], "n": [1, 2, 3, 4]}
     tables = {
         "pandas": pd.DataFrame(columns).astype({"n": "Int64"}),
         "polars": pl.DataFrame(columns),
         "objects": np.array(list(columns.values()), dtype=object).T,
     }
-    # The size with the mean where it is missing, where that is; "b", and all that occur once; the number.
-    expected = np.array([[1.5, 0, 1, 0, 1], [2, 1, 0, 1, 2], [3, 0, 1, 0, 3], [1.5, 0, 0, 1, 4]])
-    np.testing.assert_array_equal(complete_features(tables[kind]), expected)
-
-
-def test_the_rarest_of_many_words_share_a_column():
-    words = np.repeat([f"w{number:02d}" for number in range(40)], np.arange(2, 42))
-    found = complete_features(pd.DataFrame({"word": words}))
-    assert found.shape == (len(words), MOST_WORDS)
-    np.testing.assert_array_equal(found.sum(axis=1), 1)
-    np.testing.assert_array_equal(found[:, 0] == 1, words == "w39")
-    np.testing.assert_array_equal(found[:, -1] == 1, words < "w11")
-    few = complete_features(pd.DataFrame({"word": ["yes", "no"] * 3}))
-    np.testing.assert_array_equal(few, [[0, 1], [1, 0]] * 3)
+    found = complete_features(tables[kind])
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, infer_features(pl.DataFrame(columns))[1], atol=1e-6)
+    np.testing.assert_array_equal(found[:, 1:5], [[0, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 
 
 def test_texts_are_no_table():
@@ -192,16 +183,16 @@ DAYS = [datetime(2020, 1, 1), None, datetime(2020, 1, 3)]
 def test_dates_and_durations_in_a_table_are_counted(library):
     spans = [timedelta(seconds=2), timedelta(0), None]
     table = library.DataFrame({"day": DAYS, "span": spans, "n": [1, 2, 3], "place": ["b", "a", "b"]})
-    day, no_day, span, no_span, *others = complete_features(table).T
-    np.testing.assert_array_equal([no_day, no_span], [[0, 1, 0], [0, 0, 1]])
-    assert (day[2] - day[0]) / span[0] == 2 * 24 * 60 * 60 / 2
+    found = complete_features(table).T
+    np.testing.assert_allclose(found[:4], [[-1, 0, 1], [0, 1, 0], [1, -1, 0], [0, 0, 1]], atol=1e-5)
+
+
+def test_dates_in_an_array_are_counted():
+    days = np.array([["2020-01-01"], ["NaT"], ["2020-01-03"]], dtype="datetime64[D]")
+    day, no_day = complete_features(days).T
+    assert day[2] - day[0] == 2
     assert day[1] == (day[0] + day[2]) / 2
-    assert span[1] == 0
-    np.testing.assert_array_equal(others, [[1, 2, 3], [1, 0, 1], [0, 1, 0]])
-    for alone in ("day", "span"):
-        numbers = complete_features(table[[alone]])
-        assert numbers.dtype == np.float64
-        np.testing.assert_array_equal(numbers[:, 0], {"day": day, "span": span}[alone])
+    np.testing.assert_array_equal(no_day, [0, 1, 0])
 
 
 def test_a_column_of_dates_that_a_candidate_leaves_out_does_not_break_its_score(toy_data):

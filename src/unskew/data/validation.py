@@ -3,15 +3,12 @@
 Every message has three parts: what must hold, what was found (value, count, first row), what to do.
 """
 
-import contextlib
 import math
 import sys
-from numbers import Number
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
 from unskew._support.parameters import check_value, one_of
@@ -19,6 +16,7 @@ from unskew.data.rows import Rows
 from unskew.errors import TooFewLabeled
 
 SCENARIOS = ("one-sample", "two-sample")
+ENCODE = "Encode such columns first, or leave them out; in a data frame that is given to `fit` they are encoded."
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -29,14 +27,15 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
     """Features as a float32 array or CSR matrix, every entry finite; with `y`, the pair of both.
 
-    Data frames leave their column names on the estimator, as scikit-learn does.
+    Data frames leave their column names on the estimator, as scikit-learn does. Missing numbers stay where the
+    estimator says that it `takes_missing` ones.
     """
     if isinstance(X, Rows):
         return _check_source(estimator, X, y, reset=reset)
     X, y = plain_array(X), plain_array(y)
     _refuse_dates(X)
     if y is not None:
-        _require_all_labels(y)
+        require_all_labels(y)
     images = getattr(X, "ndim", 2) == 4
     options: dict[str, Any] = {"accept_sparse": "csr", "ensure_2d": not images, "allow_nd": images, "reset": reset}
     if reset:
@@ -48,9 +47,9 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
             features = features.astype(np.float64)
     except (TypeError, ValueError) as error:
         if "could not convert string to float" in str(error) or "NAType" in str(error):
-            raise ValueError(f"{_first_text(X)} Encode such columns first, or leave them out.") from error
+            raise ValueError(f"{_first_text(X)} {ENCODE}") from error
         if "float() argument" in str(error):  # scikit-learn's checks want this type and these words
-            raise TypeError(f"{_first_text(X)} Encode such columns first, or leave them out. ({error})") from error
+            raise TypeError(f"{_first_text(X)} {ENCODE} ({error})") from error
         raise
     _refuse_dates(features)
     if 0 in features.shape[1:]:
@@ -59,10 +58,11 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
             f"{tuple(features.shape)} (n, channels, height, width). Leave out empty images."
         )
     names = getattr(estimator, "feature_names_in_", None)
-    _require_finite(features, names)
+    missing, fitted = bool(getattr(estimator, "takes_missing", False)), not reset
+    _require_finite(features, names, missing=missing, fitted=fitted)
     narrow = features.astype(np.float32, copy=False)
     if narrow is not features:
-        _require_finite(narrow, names, "too large for float32 (above 3.4e38)")
+        _require_finite(narrow, names, "too large for float32 (above 3.4e38)", missing=missing, fitted=fitted)
     return (narrow, labels) if reset else narrow
 
 
@@ -81,56 +81,7 @@ def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_labels(y: Any) -> np.ndarray:
-    """Labels as a boolean array, True where labeled; at least one of each kind."""
-    entries = y = np.asarray(plain_array(y))
-    _require_all_labels(y)
-    if y.dtype == object:
-        y = _numbers_or_text(y)
-    check_classification_targets(y)
-    kind = type_of_target(y)
-    allowed = zero_or_one(entries)
-    if not allowed.all():
-        row = int(np.flatnonzero(~allowed)[0])
-        # The first two sentences are scikit-learn's own, for those who search for them.
-        start = f"Only binary classification is supported. The type of the target is {kind}. "
-        raise ValueError(
-            f"{'' if kind == 'binary' else start}y must be 1 where an instance is labeled positive and 0 where it is "
-            f"unlabeled, but {int((~allowed).sum())} of {len(y)} entries are something else (first: {entries[row]!r} "
-            f"at row {row}). Unlabeled instances, known negatives among them, are 0."
-        )
-    labeled: np.ndarray = y == 1
-    n_labeled = int(labeled.sum())
-    if n_labeled == 0:
-        raise TooFewLabeled(
-            f"y must have labeled instances (class 1), but all {len(y)} entries are 0. Mark the known positives with 1."
-        )
-    if n_labeled == len(y):
-        raise ValueError(
-            f"y must have unlabeled instances (class 0), but all are labeled (n_samples={len(y)}). Add instances whose "
-            "class is unknown: ranking needs something to rank the labeled ones against."
-        )
-    return labeled
-
-
-def zero_or_one(y: np.ndarray) -> np.ndarray:
-    """Which entries are the number 0 or 1: text is neither, and nothing that is missing."""
-    if y.dtype == object:
-        found = [isinstance(each, Number | np.bool_) and each in (0, 1) for each in y.flat]
-        return np.array(found, dtype=bool).reshape(y.shape)
-    return np.isin(y, (0, 1)) if y.dtype.kind in "biuf" else np.zeros(y.shape, dtype=bool)
-
-
-def _numbers_or_text(y: np.ndarray) -> np.ndarray:
-    """Objects as an array of numbers where they are; text stays text, in a Series as in an array."""
-    if any(isinstance(each, str | bytes) for each in y.flat):
-        return y.astype(str)
-    with contextlib.suppress(TypeError, ValueError):
-        return y.astype(np.float64)
-    return y
-
-
-def _require_all_labels(y: Any) -> None:
+def require_all_labels(y: Any) -> None:
     """Refuse missing labels, which many tables have where nothing is known."""
     entries = np.asarray(y)
     missing = _missing(entries)
@@ -307,10 +258,7 @@ def _refuse_dates(X: Any) -> None:
     if _is_date(getattr(X, "dtype", None)):
         found = ["it holds"]
     if found:
-        raise ValueError(
-            f"Input X must be numeric, but {found[0]} dates or durations. Encode dates as numbers first, such as the "
-            "days since some date, with missing ones filled in, or leave them out."
-        )
+        raise ValueError(f"Input X must be numeric, but {found[0]} dates or durations. {ENCODE}")
 
 
 def _is_date(dtype: Any) -> bool:
@@ -319,11 +267,12 @@ def _is_date(dtype: Any) -> bool:
     return getattr(dtype, "kind", None) in ("m", "M") or (is_temporal is not None and bool(is_temporal()))
 
 
-def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -> None:
+def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None, *, missing: bool, fitted: bool) -> None:
+    """Refuse what is infinite and, without `missing`, what is NaN; `fitted` says that X is to be scored."""
     entries = X.data if sparse.issparse(X) else X
     if entries.dtype.kind != "f" or np.isfinite(entries.sum(dtype=np.float64)):
         return  # a finite sum has no infinite or missing part; the other way round does not hold
-    bad = ~np.isfinite(entries)
+    bad = np.isinf(entries) if missing else ~np.isfinite(entries)
     if not bad.any():
         return
     place = tuple(int(each) for each in np.argwhere(bad)[0])
@@ -335,8 +284,19 @@ def _require_finite(X: Any, names: np.ndarray | None, what: str | None = None) -
     found = what or ("NaN" if np.isnan(value) else f"infinity ({value})")
     raise ValueError(
         f"Input X must be finite, but it contains {found}: {int(bad.sum())} entries, the first in column "
-        f"{column}, row {place[0]}. Impute missing values (sklearn.impute.SimpleImputer) and clip infinite ones first."
+        f"{column}, row {place[0]}. {_way_out(bool(np.isnan(value)), names is not None, fitted)}"
     )
+
+
+def _way_out(is_missing: bool, is_frame: bool, fitted: bool) -> str:
+    """What to do about an entry that is not finite."""
+    if not is_missing:
+        return "Clip infinite values, or mark them as missing."
+    frame = "a data frame, in which a column of its own marks missing values"
+    impute = "Impute missing values first: put sklearn.impute.SimpleImputer before, in a pipeline"
+    if not fitted:
+        return f"{impute}, or pass {frame}."
+    return f"{impute}, or fit on {frame}{', with some missing already then' if is_frame else ''}."
 
 
 def _first_text(X: Any) -> str:

@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from unskew._support.parameters import SEED, Rule, all_above, check_parameters, whole_number
-from unskew.data.validation import check_labels, require_two_of_each
+from unskew.data.labels import check_labels
+from unskew.data.validation import require_two_of_each
 
 
 def ratio_from_odds(labeling_prob: np.ndarray, alpha: float) -> np.ndarray:

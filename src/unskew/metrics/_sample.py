@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from unskew.data.labels import check_labels
 from unskew.data.validation import (
     SCENARIOS,
     check_choice,
     check_confidence,
-    check_labels,
     plain_array,
     require_room_for_labeled,
     require_two_of_each,

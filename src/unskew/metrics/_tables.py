@@ -7,10 +7,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from unskew.data.validation import part_of, plain_array
-
-MOST_WORDS = 30
-"""Columns that a column of words becomes, at most: the rarest words share the last."""
+from unskew.data.frames import frame_of_words, learn_schema, needs_schema
+from unskew.data.validation import plain_array
 
 
 def finite_scores(score: Any) -> np.ndarray:
@@ -42,8 +40,9 @@ def is_table(X: Any) -> bool:
 def complete_features(X: Any) -> Any:
     """The table as numbers without gaps, as a model that is linear in its columns takes it.
 
-    A missing number is the mean of its column, and marked in a column beside. Dates and durations are counted in their
-    units. Words become columns of zeros and ones, one for each of the most frequent and one for all others.
+    Words, dates and missing values of a data frame, and words of an array, are encoded by a schema, as a ranker that is
+    fitted on it encodes them. In an array of numbers a missing one is the mean of its column, and marked in a column
+    beside; dates and durations are counted in their units.
     """
     X = _with_shape(X)
     if not is_table(X):
@@ -51,40 +50,19 @@ def complete_features(X: Any) -> Any:
             "X must be a table or images, so that the probability of being positive can be learned from its columns, "
             f"but it is a {type(X).__name__}. Turn it into a table of numbers first."
         )
+    if needs_schema(X):
+        return learn_schema(X)[1].astype(np.float64)
     try:
         return _without_gaps(_numeric_features(X))
     except (TypeError, ValueError):
-        columns = (part_of(X, [number], axis=1) for number in range(X.shape[1]))
-        return np.hstack([_features_of_column(each) for each in columns])
+        if getattr(X, "ndim", 0) != 2 or getattr(getattr(X, "dtype", None), "kind", "") not in "OUST":
+            raise  # an infinite number, for one, is not a word
+        return learn_schema(frame_of_words(X))[1].astype(np.float64)
 
 
 def _with_shape(X: Any) -> Any:
     X = plain_array(X)
     return X if hasattr(X, "shape") else np.asarray(X)
-
-
-def _features_of_column(column: Any) -> np.ndarray:
-    try:
-        return np.asarray(_without_gaps(_numeric_features(column)))
-    except (TypeError, ValueError):
-        if np.asarray(column).dtype.kind in "fiub":  # an infinite number is not a word
-            raise
-        return _indicators(np.asarray(column, dtype=object).astype(str).ravel())
-
-
-def _indicators(words: np.ndarray) -> np.ndarray:
-    """A column of zeros and ones for each frequent word, the most frequent first, and one for all others.
-
-    A word that occurs once says nothing of other rows, so that it is never among the frequent.
-    """
-    _, place, count = np.unique(words, return_inverse=True, return_counts=True)
-    by_count = np.argsort(-count, kind="stable")
-    frequent = by_count[count[by_count] > 1]
-    if len(frequent) < len(count) or len(frequent) > MOST_WORDS:
-        frequent = frequent[: MOST_WORDS - 1]
-    columns = place[:, None] == frequent
-    rare = ~columns.any(axis=1, keepdims=True)
-    return np.hstack([columns, rare] if rare.any() else [columns]).astype(np.float64)
 
 
 def _numeric_features(X: Any) -> Any:

@@ -19,8 +19,10 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from unskew._support.parameters import set_seeds
 from unskew._support.progress import progress_bar
+from unskew.data.frames import needs_schema
+from unskew.data.labels import check_labels
 from unskew.data.rows import Rows
-from unskew.data.validation import check_confidence, check_labels, count_rows, part_of, plain_array
+from unskew.data.validation import check_confidence, count_rows, part_of, plain_array
 from unskew.errors import LowReliabilityWarning, TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.metrics._tables import complete_features, output_of
@@ -90,7 +92,7 @@ def out_of_fold(
             f"estimator must be a ranker of this package, but it is a {type(estimator).__name__}. Transform X first, "
             "and pass the ranker alone."
         )
-    X, y = _read_for_folds(X, y, n_folds)
+    X, y = _read_for_folds(X, y, n_folds, estimator.pos_label)
     confidence = _full_confidence(confidence, y, n_folds)
     if labeling_prob is not None and np.shape(labeling_prob) != y.shape:
         raise ValueError(
@@ -98,6 +100,7 @@ def out_of_fold(
             "Pass what out_of_fold returned for the same rows, or None."
         )
     rng = check_random_state(random_state)
+    table = _for_forest(X) if labeling is None else _flat_images(X)
     labeling = default_labeling(len(y)) if labeling is None else clone(labeling)
     set_seeds(labeling, rng, replace=True)
     score, divisor = np.empty(len(y)), np.empty(len(y)) if labeling_prob is None else labeling_prob
@@ -106,7 +109,8 @@ def out_of_fold(
             seen, new = part_of(X, inside), part_of(X, outside)
             score[outside] = _rank_in_fold(estimator, (seen, y[inside], confidence[inside]), new)
             if labeling_prob is None:
-                prob = labeling.fit(_flat_images(seen), y[inside]).predict_proba(_flat_images(new))[:, 1]
+                labeling.fit(part_of(table, inside), y[inside])
+                prob = labeling.predict_proba(part_of(table, outside))[:, 1]
                 alpha = float(np.mean(y[inside] == 1))
                 divisor[outside] = prob if estimator.scenario == "one-sample" else ratio_from_odds(prob, alpha)
             step()
@@ -125,7 +129,7 @@ def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any 
     rng = check_random_state(random_state)
     forest = default_labeling(len(y)).set_params(random_state=int(rng.randint(2**31 - 1)))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng)
-    return np.asarray(cross_val_predict(forest, _flat_images(X), y, cv=folds, method="predict_proba")[:, 1])
+    return np.asarray(cross_val_predict(forest, _for_forest(X), y, cv=folds, method="predict_proba")[:, 1])
 
 
 def out_of_fold_score(
@@ -142,9 +146,9 @@ def out_of_fold_score(
 
     Parameters as in `cross_val_sar_auc`; the same state gives every estimator the same folds.
     """
-    X, y = _read_for_folds(X, y, n_folds)
-    confidence = _full_confidence(confidence, y, n_folds)
-    final, score = _last_step(estimator), np.empty(len(y))
+    final = _last_step(estimator)
+    X, y = _read_for_folds(X, y, n_folds, getattr(final, "pos_label", None))
+    confidence, score = _full_confidence(confidence, y, n_folds), np.empty(len(y))
     title = f"cross-validating {getattr(final, 'name', type(final).__name__)}"
     with progress_bar(title, n_folds, shown=verbose) as step:
         for inside, outside in _folds(y, n_folds, check_random_state(random_state)):
@@ -217,7 +221,7 @@ def cross_val_sar_auc(
     prior = getattr(final, "prior", None) if prior is None else prior
     folds = {"n_folds": n_folds, "random_state": random_state}
     score = out_of_fold_score(estimator, X, y, confidence, **folds, verbose=verbose)
-    X, y = _read_for_folds(X, y, n_folds)
+    X, y = _read_for_folds(X, y, n_folds, getattr(final, "pos_label", None))
     data = complete_features(X), y, _full_confidence(confidence, y, n_folds)
     found = estimate_ranking(score, fit_posterior(*data, scenario=scenario, prior=prior), level=level)
     if prior is not None:
@@ -252,6 +256,8 @@ def _rank_in_fold(estimator: Any, seen: tuple[Any, np.ndarray, np.ndarray], new:
     final = _last_step(model)
     if getattr(final, "uses_labeling", False) and not final.needs_prior():
         final.set_params(probability=False)  # nothing but the score is wanted, and it does not depend on them
+    if hasattr(final, "pos_label"):
+        final.set_params(pos_label=None)  # labels have been read already
     model.fit(X, y, **({name: confidence} if takes_confidence else {}))
     return np.asarray(rankdata(output_of(model, "decision_function", new)) / (count_rows(new) + 1))
 
@@ -268,14 +274,14 @@ def _full_confidence(confidence: Any, y: np.ndarray, n_folds: int) -> np.ndarray
     return full
 
 
-def _read_for_folds(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
+def _read_for_folds(X: Any, y: Any, n_folds: Any, pos_label: Any = None) -> tuple[Any, np.ndarray]:
     """Rows that can be cut into folds, and their labels as 0 or 1."""
     if isinstance(X, Rows):
         raise ValueError(
             "cross-validation needs all features in memory, to cut them into folds, but X is a "
             f"{type(X).__name__}. Pass X.take(numpy.arange(len(X))) if that fits, or some of the rows."
         )
-    X, labeled = plain_array(X), check_labels(column_or_1d(plain_array(y), warn=True))
+    X, labeled = plain_array(X), check_labels(column_or_1d(plain_array(y), warn=True), pos_label)
     X = X.tocsr() if sparse.issparse(X) else X  # not all sparse formats can be sliced
     if count_rows(X) != len(labeled):
         raise ValueError(
@@ -285,6 +291,11 @@ def _read_for_folds(X: Any, y: Any, n_folds: Any) -> tuple[Any, np.ndarray]:
     if not isinstance(n_folds, Integral) or isinstance(n_folds, bool) or n_folds < 2:
         raise ValueError(f"n_folds must be a whole number, 2 or more, but it is {n_folds!r}. The usual choice is 5.")
     return X, labeled.astype(int)
+
+
+def _for_forest(X: Any) -> Any:
+    """Numbers in rows; a mixed data frame is encoded for it."""
+    return complete_features(X) if needs_schema(X) else _flat_images(X)
 
 
 def _flat_images(X: Any) -> Any:

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from unskew.data.labels import check_labels
 from unskew.data.validation import (
     SCENARIOS,
     check_choice,
     check_confidence,
-    check_labels,
     plain_array,
     require_two_of_each,
 )
@@ -53,21 +53,21 @@ class SarScorer:
                 "sklearn.set_config(enable_metadata_routing=True) and pass confidence to the search or to "
                 "cross_val_score(..., params={'confidence': ...})."
             )
-        labeled = check_labels(y)
+        final, transformed = _unwrapped(estimator, X)
+        labeled = check_labels(y, getattr(final, "pos_label", None))
         require_two_of_each(labeled, "an AUC without negatives")
         if self.labeling is None and min(labeled.sum(), (~labeled).sum()) < LEAST_LABELED:
             raise TooFewLabeled(
                 f"the SAR scorer needs at least {LEAST_LABELED} labeled and {LEAST_LABELED} unlabeled rows, but there "
                 f"are {labeled.sum()} and {(~labeled).sum()}. Use fewer folds, or label more."
             )
-        final, transformed = _unwrapped(estimator, X)
         scenario = self._scenario_of(final)
         score = output_of(estimator, "decision_function", X)
         if self.labeling is not None:
             if scenario == "two-sample":
                 raise ValueError(NO_RATIO)
             prob = output_of(self.labeling, "labeling_prob", X)
-            return sar_auc(y, score, confidence, prob, scenario, clip=self.clip).unclipped
+            return sar_auc(labeled, score, confidence, prob, scenario, clip=self.clip).unclipped
         # What a candidate makes of the table would give each candidate a posterior of its own.
         known = _posterior_of(X if is_table(X) else transformed, labeled, confidence, scenario)
         self._warn_once(known)
@@ -156,9 +156,9 @@ def make_sar_scorer(*, scenario: str | None = None, labeling: Any = None, clip: 
         As in `sar_auc`; that of the scored ranker by default.
     labeling : fitted classifier of labeled against unlabeled, or fitted ranker, optional
         Gives the labeling probability of the scored rows, where it is known or learned elsewhere: the score is then
-        the unclipped estimate of `sar_auc`. If None, a posterior is learned from the scored rows; words become columns
-        of zeros and ones, dates are counted. Only where X is not a table (texts, for instance) does it learn from what
-        the candidate's own transformers make of it.
+        the unclipped estimate of `sar_auc`. If None, a posterior is learned from the scored rows; words, dates and
+        missing values are encoded as rankers encode them. Only where X is not a table (texts, for instance) does it
+        learn from what the candidate's own transformers make of it.
     clip : float in [0, 1)
         As in `sar_auc`, for `labeling`.
 

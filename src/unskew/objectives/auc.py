@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from unskew.data.validation import check_sample_weight, plain_array, zero_or_one
+from unskew.data.labels import zero_or_one
+from unskew.data.validation import check_sample_weight, plain_array
 
 
 def auc(y: Any, score: Any, *, sample_weight: Any = None) -> float:

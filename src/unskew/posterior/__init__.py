@@ -14,11 +14,11 @@ from scipy.special import expit, logit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from unskew.data.labels import check_labels
 from unskew.data.validation import (
     SCENARIOS,
     check_choice,
     check_confidence,
-    check_labels,
     plain_array,
     require_room_for_labeled,
 )

@@ -19,43 +19,35 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from unskew._support.modelfile import write_model_file
-from unskew._support.parameters import (
-    CALLABLE,
-    FLAG,
-    NONE,
-    SEED,
-    TEXT,
-    Rule,
-    above,
-    check_parameters,
-    one_of,
-    whole_number,
-)
+from unskew._support.parameters import Rule, check_parameters
+from unskew.data.frames import names_inside
 from unskew.data.holdout import hold_out, pooled
+from unskew.data.labels import labeled_by
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
 from unskew.data.validation import SCENARIOS, require_finite_scores
-from unskew.learning.networks import NETWORKS, NetworkChoice
+from unskew.learning.networks import NetworkChoice
 from unskew.learning.pace import AUTO
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
+from unskew.rankers._columns import knowing_columns_of, rows_of
 from unskew.rankers._header import summary_of
 from unskew.rankers._members import (
     Together,
     combined_score,
     count_members,
     fit_members,
-    knowing_columns_of,
     mean_history,
 )
 from unskew.rankers._prior import cut, share_of_positives, warn_impossible, with_room_for_labeled
 from unskew.rankers._probability import can_fit_probability, fit_probability, logits_of, require_posterior
 from unskew.rankers._reading import read_training, read_validation
+from unskew.rankers._rules import RULES
 from unskew.rankers._state import model_file_of
 from unskew.rankers._training import require_device, trainer_of
-from unskew.rankers.labeling import can_be_labeling, estimate_at, fit_labeling, mean_labeling, read_rows
+from unskew.rankers.labeling import estimate_at, fit_labeling, mean_labeling
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -101,6 +93,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     probability : bool, default=True
         Learn probabilities from the confidence, for `predict_proba` and for the share of positives; without, that share
         comes from the weights, which is less exact.
+    pos_label : number, bool, str or None, default=None
+        The value in y that means labeled. None takes the larger of two numbers, or True; words need it.
     device : str, default="cpu"
         Where torch computes.
     random_state : int, RandomState or None, default=None
@@ -123,6 +117,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     clip: float = CLIP
     prior: float | None = None
     probability: bool = True
+    pos_label: Any = None
     device: str = "cpu"
     random_state: Any = None
     verbose: bool = False
@@ -142,25 +137,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     without_confidence: ClassVar[str] = ""
 
     # Each class lists its own parameters; those of its bases are added.
-    rules: ClassVar[dict[str, Rule]] = {
-        "network": one_of(*NETWORKS) | CALLABLE,
-        "max_epochs": whole_number(1) | one_of(AUTO),
-        "batch_size": whole_number(2) | one_of(AUTO),
-        "learning_rate": above(0) | one_of(AUTO),
-        "patience": whole_number(1) | NONE,
-        "validation_fraction": above(0, 1),
-        "ensemble": whole_number(1),
-        "n_jobs": Rule("-1", lambda value: whole_number(-1).allows(value) and value == -1) | whole_number(1) | NONE,
-        "scenario": one_of(*SCENARIOS),
-        "labeling": Rule("None, a classifier with predict_proba, a density ratio or a fitted ranker", can_be_labeling),
-        "crossfit": Rule("0", lambda value: whole_number(0).allows(value) and value == 0) | whole_number(2),
-        "clip": above(0, 1),
-        "prior": above(0, 1) | NONE,
-        "probability": FLAG,
-        "device": TEXT,
-        "random_state": SEED,
-        "verbose": FLAG,
-    }
+    rules: ClassVar[dict[str, Rule]] = RULES
     # Pipelines and searches pass `confidence` on to fit by default.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"confidence": True}
 
@@ -169,10 +146,15 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array, data frame or sparse matrix of shape (n, n_features), or images (n, channels, height, width)
-            Features, all finite. Training is in float32; standardize columns of very different scale first.
+        X : data frame, array or sparse matrix of shape (n, n_features), or images (n, channels, height, width)
+            Features; numbers are trained on in float32 as they are, so standardize columns of very different scale
+            first. A data frame of pandas or polars may also have words, categories, truth values, dates, times and
+            missing values: it is encoded as the command line encodes a file, numbers standardized, and later frames
+            are held to its columns, by name. `schema_.describe()` says what became of each column, and which were
+            left out and why. In arrays all numbers must be finite.
         y : array of shape (n,)
-            1 where an instance is labeled positive, 0 where it is unlabeled.
+            1 where an instance is labeled positive, 0 where it is unlabeled; or True and False, any two numbers, of
+            which the larger means labeled, or with `pos_label` two words. `predict` gives the same values.
         confidence : array of shape (n,), optional
             How likely each labeled instance is positive, in [0, 1]. Read on labeled rows only; NaN elsewhere is fine.
         validation : tuple (X, y, confidence) or (X, y), optional
@@ -204,17 +186,19 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Class of each instance: 1 where the score reaches `threshold_`, as the share of positives does, else 0."""
+        """Class of each instance: positive where the score reaches `threshold_`, as the share of positives does."""
         reached: np.ndarray = self.decision_function(X) >= self.threshold_
         return np.asarray(self.classes_[reached.astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """AUC of the scores against `y`, read as the true class.
+        """AUC of the scores against `y`, read as the true class, in the values that the labels had.
 
         Against PU labels this is the AUC of labeled versus unlabeled, which the bias of the labels distorts:
         `unskew.metrics.make_sar_scorer` estimates the true one.
         """
-        return auc(y, self.decision_function(X), sample_weight=sample_weight)
+        score = self.decision_function(X)
+        truth = y if self.classes_.tolist() == [0, 1] else labeled_by(y, self.classes_)
+        return auc(truth, score, sample_weight=sample_weight)
 
     def labeling_prob(self, X: Any) -> np.ndarray:
         """Labeling probability of each instance before clipping; the density ratio in the two-sample scenario."""
@@ -307,11 +291,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         for_labeling, for_score = (np.random.RandomState(rng.randint(2**31 - 1)) for _ in range(2))
         parts = [train] if in_training else [train, held_out]
         if self.uses_labeling or (self.prior is None and prior is None):
-            names = getattr(self, "feature_names_in_", None)
+            names = names_inside(self)
             # Where all rows teach, the labeling model, which only the cut of `predict` needs, still holds some out.
             pair = (train, held_out) if self.holds_out else hold_out(train, self.validation_fraction, rng)
             request = self.labeling, *pair, trainer, for_labeling, self.crossfit, self.scenario
-            self.labeling_, *parts = fit_labeling(*request, feature_names=names)
+            self.labeling_, *parts = fit_labeling(*request, feature_names=None if names is None else list(names))
             train, held_out = parts if self.holds_out else (train, held_out)
             parts = parts[:1] if pair[0] is pair[1] else parts
         if prior is None:
@@ -346,7 +330,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         return self, prior
 
     def _finish(self, data: PUData, prior: float) -> None:
-        self.classes_ = np.array([0, 1])
+        self.classes_ = getattr(self, "classes_", np.array([0, 1]))  # members have read no labels themselves
         self.threshold_ = cut(self.scores_at(data.X, self.rows_for_all(data)), prior)  # decision 6
 
     def rows_for_all(self, data: PUData) -> np.ndarray:
@@ -389,10 +373,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         return prior
 
     def _read_features(self, X: Any) -> Rows:
-        return read_rows(self, X, self.input_shape_)
+        return rows_of(self, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "takes_missing", False)
         return tags

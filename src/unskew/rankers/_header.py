@@ -18,6 +18,7 @@ WRITTEN_APART = {
     "classes_",
     "input_shape_",
     "feature_names_in_",
+    "schema_",
     "training_summary_",
     "history_",
     "out_of_fold_score_",  # not written at all: it belongs to the rows of the fit
@@ -98,14 +99,19 @@ class Header:
     numbers: dict[str, Any]
     labeling: tuple[FoldHeader, ...] | None
     members: tuple[MemberHeader, ...] | None = None  # older files have none
+    schema: dict[str, Any] | None = None  # of a mixed data frame; checked by `Schema` itself
+    classes: tuple[Any, ...] | None = None  # values of the labels, unless they are 0 and 1
 
     def __post_init__(self) -> None:
         shape, names, numbers = self.input_shape, self.feature_names, self.numbers
         require_entry(min(shape, default=0) > 0, "input_shape", "one size above 0 or more", shape)
-        n_features = shape[0] if len(shape) == 1 else None
+        # A schema makes any number of features of a column.
+        n_features = self.n_features_in if self.schema is not None else shape[0] if len(shape) == 1 else None
         for found in (self.n_features_in, numbers.get("n_features_in_")):
             require_entry(found in (None, n_features), "n_features_in", f"that of rows of shape {shape}", found)
         require_entry(not names or len(names) == n_features, "feature_names", f"{n_features} names", names)
+        if self.classes is not None:
+            require_classes(self.classes)
         for name, value in numbers.items():
             known = name.isidentifier() and name.endswith("_") and not name.startswith("_")
             require_entry(
@@ -118,7 +124,7 @@ class Header:
             share = build(float | None, numbers.get(name), name)
             require_entry(share is None or 0 <= share <= 1, name, "between 0 and 1", share)
         for fold in self.labeling or ():
-            agrees = names is None or fold.feature_names in (None, names)
+            agrees = names is None or self.schema is not None or fold.feature_names in (None, names)
             require_entry(agrees, "feature_names of a labeling model", "those of its ranker", fold.feature_names)
         require_entry(self.labeling is None or len(self.labeling) > 0, "labeling", "one network or more", self.labeling)
         require_entry(self.members is None or len(self.members) > 0, "members", "one or more", self.members)
@@ -133,6 +139,18 @@ def summary_of(train: PUData, held_out: PUData | None = None) -> dict[str, Any]:
 def require_entry(holds: bool, what: str, wanted: str, found: Any) -> None:
     if not holds:
         raise ValueError(f"{what} must be {wanted}, but it is {short(found)}")
+
+
+def require_classes(classes: tuple[Any, ...]) -> None:
+    """Refuse classes that are not two different words, numbers or truth values."""
+    plain = all(isinstance(each, str | bool | int | float) for each in classes)
+    alike = len({isinstance(each, str) for each in classes}) == 1
+    require_entry(
+        len(classes) == 2 and plain and alike and classes[0] != classes[1],
+        "classes",
+        "two different numbers or two different words",
+        classes,
+    )
 
 
 def require_best_epoch(best: Any, history: tuple[Epoch, ...]) -> None:

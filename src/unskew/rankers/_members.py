@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,8 +17,6 @@ from unskew.learning.threads import one_thread
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
-
-AnyRanker = TypeVar("AnyRanker", bound="Ranker")
 
 LEAST_IN_FOLD = 2
 """Labeled rows, and others, that each member must be judged by."""
@@ -78,14 +76,6 @@ def combined_score(members: tuple[Member, ...], X: Rows, rows: np.ndarray | None
 def mean_of(members: tuple[Member, ...], estimate: Callable[[Ranker], np.ndarray]) -> np.ndarray:
     """Weighted mean of what the members estimate."""
     return np.asarray(sum(each.weight * estimate(each.ranker) for each in members))
-
-
-def knowing_columns_of(reader: Ranker, other: AnyRanker) -> AnyRanker:
-    """Another ranker, which now knows the columns that the first one has read."""
-    for name in ("input_shape_", "n_features_in_", "feature_names_in_"):
-        if hasattr(reader, name):
-            setattr(other, name, getattr(reader, name))
-    return other
 
 
 def count_members(wanted: int, data: PUData) -> int:

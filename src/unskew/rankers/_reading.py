@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unskew.data.frames import names_inside
+from unskew.data.labels import labeled_by, read_labels, require_both_kinds
 from unskew.data.records import PUData
-from unskew.data.rows import Rows, as_rows
-from unskew.data.validation import (
-    check_confidence,
-    check_features,
-    check_labels,
-    one_label_per_row,
-    require_two_labeled,
-)
+from unskew.data.rows import Rows
+from unskew.data.validation import check_confidence, one_label_per_row, require_two_labeled
 from unskew.errors import ConfidenceMissingWarning, UnscaledWarning
-from unskew.rankers.labeling import read_rows
+from unskew.rankers._columns import learn_features, rows_of
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
@@ -29,8 +25,10 @@ LARGEST_SIZE, ROWS_LOOKED_AT = 30.0, 1000
 
 def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
     """Training data; the ranker learns the shape and the names of the columns, and warns of a missing confidence."""
-    features, labels = check_features(ranker, X, y, reset=True)
-    data = _assemble(as_rows(features), labels, confidence)
+    rows, y = learn_features(ranker, X, y)
+    labels = read_labels(y, ranker.pos_label)
+    data = _assemble(rows, labels.labeled, confidence)
+    ranker.classes_ = labels.classes
     ranker.input_shape_ = data.X.shape
     if confidence is None and "confidence" in ranker.needs:
         warnings.warn(
@@ -41,7 +39,7 @@ def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
             stacklevel=4,
         )
     if ranker.trains_networks and not callable(ranker.network):  # a network of one's own may scale its input
-        _warn_of_large_columns(data.X, getattr(ranker, "feature_names_in_", None))
+        _warn_of_large_columns(data.X, names_inside(ranker))
     return data
 
 
@@ -77,18 +75,18 @@ def read_validation(
             f"{type(validation).__name__}{f' of {len(validation)}' if hasattr(validation, '__len__') else ''}."
         )
     X, y, confidence = validation if len(validation) == 3 else (*validation, None)
-    rows = read_rows(ranker, X, ranker.input_shape_)
-    labels = one_label_per_row(y, len(rows), "y of validation")
+    rows = rows_of(ranker, X)
+    labeled = labeled_by(one_label_per_row(y, len(rows), "y of validation"), ranker.classes_, "y of validation")
+    require_both_kinds(labeled)
     if with_confidence and confidence is None and "confidence" in ranker.needs:
         raise ValueError(
             "validation must have confidence too, as training data do, but it is (X, y). Pass (X, y, confidence)."
         )
-    data = _assemble(rows, labels, confidence if with_confidence else None, some_counts=decides)
+    data = _assemble(rows, labeled, confidence if with_confidence else None, some_counts=decides)
     return replace(data, sample_alpha=alpha)
 
 
-def _assemble(rows: Rows, labels: np.ndarray, confidence: Any, *, some_counts: bool = True) -> PUData:
-    labeled = check_labels(labels)
+def _assemble(rows: Rows, labeled: np.ndarray, confidence: Any, *, some_counts: bool = True) -> PUData:
     require_two_labeled(labeled, "learning to rank")
     return PUData(
         X=rows,

@@ -23,6 +23,7 @@ from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.learning._perceptron import Perceptron
 from unskew.learning.networks import NETWORKS, NetworkChoice, empty_network
 from unskew.posterior import PosteriorModel
+from unskew.rankers._columns import columns_and_classes, restore_columns_and_classes
 from unskew.rankers._header import (
     FUNCTIONS,
     WRITTEN_APART,
@@ -70,6 +71,7 @@ def model_file_of(ranker: "Ranker") -> ModelFile:
         # That of an ensemble is the mean of its members' own.
         "labeling": None if hasattr(ranker, "members_") else _labeling_header(ranker, arrays),
         "members": _members_header(ranker, arrays),
+        **columns_and_classes(ranker),
     }
     for word in FUNCTIONS:
         if (function := getattr(ranker, f"{word}_", None)) is not None:
@@ -187,7 +189,7 @@ def _ranker_from(
         ranker.n_features_in_ = header.n_features_in
     if header.feature_names:
         ranker.feature_names_in_ = np.array(header.feature_names, dtype=object)
-    ranker.classes_ = np.array([0, 1])
+    restore_columns_and_classes(ranker, header)
     ranker.training_summary_ = dict(vars(header.training))
     ranker.history_ = list(header.history)
     if header.members is not None:

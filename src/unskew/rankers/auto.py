@@ -11,12 +11,12 @@ from unskew.data.rows import Rows
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.rankers._base import Ranker
+from unskew.rankers._columns import knowing_columns_of
 from unskew.rankers._members import (
     Member,
     Together,
     count_members,
     fit_members,
-    knowing_columns_of,
     standardized_member,
 )
 

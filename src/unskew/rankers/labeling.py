@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from unskew._support.parameters import set_seeds
+from unskew.data.frames import names_inside
 from unskew.data.records import Epoch, PUData, ScoredBatch
 from unskew.data.rows import ReshapedRows, Rows, as_rows, as_table
 from unskew.data.validation import check_features
@@ -322,7 +323,7 @@ def _cross_fit(
 
 def _checked(labeling: Any, names: tuple[str, ...] | None, X: Rows, scenario: str) -> Any:
     """Labeling model as it was passed, or as a ranker lends it, if it suits these columns and the scenario."""
-    lent = getattr(labeling, "feature_names_in_", None)
+    lent = names_inside(labeling)
     if lent is not None and names is not None and tuple(lent) != names:
         raise ValueError(
             f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(names)}. Give X the same "

@@ -19,6 +19,7 @@ except ImportError as error:
     raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 
 from unskew.tables._values import require_column
+from unskew.tables.frames import as_polars, words_as_polars
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import blank_rows, read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.reading import open_table, read_batches, read_table, require_file
@@ -30,6 +31,7 @@ __all__ = [
     "Schema",
     "TableWriter",
     "Tally",
+    "as_polars",
     "blank_rows",
     "check_ending",
     "check_types",
@@ -45,4 +47,5 @@ __all__ = [
     "require_column",
     "require_file",
     "without_formulas",
+    "words_as_polars",
 ]

@@ -41,7 +41,7 @@ def require_column(name: str, known: Sequence[str], path: StrPath | None, why: s
         raise TableError(f"{no_column(path, name, list(known))} {why}".rstrip())
 
 
-def check_names(path: StrPath, names: Sequence[str]) -> None:
+def check_names(path: StrPath | None, names: Sequence[str]) -> None:
     """Refuse names that polars takes for patterns, even of single columns, or that pyarrow cuts off."""
     for name in names:
         if "\0" in name or (name.startswith("^") and name.endswith("$")):
@@ -154,9 +154,10 @@ def read_column(series: pl.Series, kind: Kind, *, path: StrPath | None = None, f
     unread = (cleaned.is_not_null() & values.is_null()).to_numpy()
     if unread.any():
         found = offending(unread, series, first_row, "holds something else", "hold something else")
+        option = "" if path is None else " (--exclude)"  # a frame comes from Python, which has no options
         raise TableError(
             f"{start(path)}column {shown(series.name)} is {kind}: every value must be {MUST_BE[kind]} or missing, but "
-            f"{found}. Fix these values, or leave the column out of training (--exclude)."
+            f"{found}. Fix these values, or leave the column out of training{option}."
         )
     if kind == "numeric":
         require_finite(series, values, path, first_row)

@@ -36,14 +36,17 @@ LAST_ID_WORDS = {"key", "no", "nr", "number"}
 COUNTER_NAMES = {"index", "idx", "row"}
 
 
-def infer_features(frame: pl.DataFrame, *, path: StrPath | None = None) -> tuple[Schema, np.ndarray]:
+def infer_features(
+    frame: pl.DataFrame, *, path: StrPath | None = None, first_row: int = 1
+) -> tuple[Schema, np.ndarray]:
     """Decide what every column is, and give the features of all rows with it: each column is parsed once.
 
     A column is numeric, boolean or a date only if every value that is not missing can be read so. Left out are columns
     that are constant, all missing, identifiers, text with too many different values, or nested. Infinite values are an
     error, and so is a table of which no column is left. The features are what `schema.transform(frame)` would give.
+    Errors name `path` and count rows from `first_row`.
     """
-    found = [_infer_column(series, path) for series in frame]
+    found = [_infer_column(series, path, first_row) for series in frame]
     left_out = tuple(each for each in found if isinstance(each, LeftOut))
     kept = [each for each in found if not isinstance(each, LeftOut)]
     if not kept:
@@ -56,7 +59,7 @@ def infer_features(frame: pl.DataFrame, *, path: StrPath | None = None) -> tuple
     return schema, schema.encode((values for _, values in kept), frame.height)
 
 
-def _infer_column(series: pl.Series, path: StrPath | None) -> tuple[Column, pl.Series] | LeftOut:
+def _infer_column(series: pl.Series, path: StrPath | None, first_row: int) -> tuple[Column, pl.Series] | LeftOut:
     """What a column is, with its values read by its kind; or why it is left out."""
     name, dtype = series.name, series.dtype
     if is_nested(dtype):
@@ -74,7 +77,7 @@ def _infer_column(series: pl.Series, path: StrPath | None) -> tuple[Column, pl.S
     if kind == "categorical":
         return _infer_categories(values, hint)
     if kind == "numeric":
-        require_finite(series, values, path)
+        require_finite(series, values, path, first_row)
         if _is_counter(cleaned, values):
             return LeftOut(name, "looks like an identifier: whole numbers, all different, in order or named as one")
     column = _measure_column(values, kind)
