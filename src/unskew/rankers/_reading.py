@@ -18,6 +18,7 @@ from unskew.data.validation import (
     require_two_labeled,
 )
 from unskew.errors import ConfidenceMissingWarning, UnscaledWarning
+from unskew.learning.networks import TREES
 from unskew.rankers.labeling import read_rows
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
             ConfidenceMissingWarning,
             stacklevel=4,
         )
-    if ranker.trains_networks and not callable(ranker.network):  # a network of one's own may scale its input
+    # A network of one's own may scale its input, and trees look at the order alone.
+    if ranker.trains_networks and not callable(ranker.network) and ranker.network != TREES:
         _warn_of_large_columns(data.X, getattr(ranker, "feature_names_in_", None))
     return data
 
