@@ -5,8 +5,8 @@ to its right one, and a row whose value is missing where `missing_left` says. A 
 the same tree or, below zero, the complement of the number of a leaf. A score is `start` plus one leaf of each tree.
 
 Rows are scored without walking down. Every node is compared with all rows of a block at once; where a row goes right,
-the leaves to the left of that node are out of reach, and the first leaf of the tree that is not is where it ends. Leaves
-are bits of one number, so that a few operations on large arrays do that for several trees together.
+the leaves to the left of that node are out of reach, and the first leaf of the tree that is not is where it ends.
+Leaves are bits of one number, so that a few operations on large arrays do that for several trees together.
 """
 
 from collections.abc import Iterator, Mapping
@@ -81,9 +81,13 @@ class BoostedTrees(nn.Module):
         """Trees one by one."""
         arrays = {name: getattr(self, name).cpu().numpy() for name in LAYOUT}
         ends = arrays["first_node"].tolist()
+        parts = ((slice(begin, end), n) for n, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)))
         return [
-            Tree(*(arrays[name][begin:end] for name in PER_NODE), arrays["leaf_value"][begin + n : end + n + 1])
-            for n, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True))
+            Tree(
+                **{name: arrays[name][nodes] for name in PER_NODE},
+                leaf_value=arrays["leaf_value"][nodes.start + n : nodes.stop + n + 1],
+            )
+            for nodes, n in parts
         ]
 
     def first(self, n_trees: int) -> "BoostedTrees":
@@ -108,7 +112,7 @@ class BoostedTrees(nn.Module):
 def joined_trees(trees: list[Tree], start: float) -> dict[str, np.ndarray]:
     """Trees as the arrays of `LAYOUT`."""
     columns = zip(*trees, strict=True) if trees else [[] for _ in Tree._fields]
-    arrays = {
+    arrays: dict[str, np.ndarray] = {
         name: np.concatenate([np.empty(0), *column]).astype(LAYOUT[name][0])
         for name, column in zip(Tree._fields, columns, strict=True)
     }

@@ -57,10 +57,11 @@ class BinnedRows:
     """Rows of a record, sorted into bins once for all trees that are grown on them or on a part of them."""
 
     def __init__(self, data: PUData) -> None:
-        self.X, self.rows, self.whole = data.X, _rows_of(data), None
+        self.X, self.rows = data.X, _rows_of(data)
+        self.whole: Any = None
 
     def part(self, data: PUData) -> Any:
-        """Data set of LightGBM with the rows of another record, labeled ones first; None if some are not among these."""
+        """Data set with the rows of another record, labeled ones first; None if some are not among these."""
         if data.X is not self.X:
             return None
         self.whole = self.whole or dataset_of(self.X, self.rows)
@@ -214,10 +215,8 @@ def _rows_of(data: PUData) -> np.ndarray:
 
 def dataset_of(X: Rows, rows: np.ndarray, like: Any = None) -> Any:
     """Rows as a data set of LightGBM, all in memory; in the bins of another one where that is given."""
-    if isinstance(X, SparseRows):
-        table = X.matrix[rows]
-    else:
-        table = X.take(rows).reshape(len(rows), math.prod(X.shape))
+    width = math.prod(X.shape)
+    table = X.matrix[rows] if isinstance(X, SparseRows) else X.take(rows).reshape(len(rows), width)
     label = np.zeros(len(rows), dtype=np.float32)  # not looked at, but there must be one
     return lightgbm().Dataset(table, label, reference=like, params=IN_BINS).construct()
 
@@ -240,7 +239,8 @@ CATEGORICAL, DEFAULT_LEFT, MISSING_IS_NAN = 1, 2, 8
 
 
 def _tree_of(entries: dict[str, list[str]]) -> Tree:
-    found = {name: np.array(entries[name], dtype=np.float64).astype(kind) for name, kind in TEXT.items()}
+    found: dict[str, np.ndarray] = {}
+    found |= {name: np.array(entries[name], dtype=np.float64).astype(kind) for name, kind in TEXT.items()}
     kind, threshold = found["decision_type"], found["threshold"]
     assert not (kind & CATEGORICAL).any(), "no column is told to be one of categories"
     # Where no value was missing in training, LightGBM takes a missing one for 0.
@@ -253,4 +253,4 @@ def rounded_down(threshold: np.ndarray) -> np.ndarray:
     """Largest float32 that is not above: the same numbers in float32 are above it as are above the float64."""
     ends = np.finfo(np.float32)
     near = np.clip(threshold, ends.min, ends.max).astype(np.float32)
-    return np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near)
+    return np.asarray(np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near))

@@ -8,7 +8,7 @@ SMALL_LEAVES, LARGE_LEAVES, LABELING_LEAVES = 4, 31, 7
 
 
 def is_large(n_rows: int, n_labeled: int) -> bool:
-    """Whether there is enough for large trees: with few labels they learn these by heart, however many rows there are."""
+    """Whether there is enough for large trees, which learn few labels by heart, however many rows there are."""
     return n_rows >= LARGE_ROWS and n_labeled >= LARGE_LABELED
 
 

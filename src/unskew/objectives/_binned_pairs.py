@@ -53,7 +53,9 @@ def rounded_sums(
     if any(wanted):
         at_points = _sums_at_points(_counted(of_high, high_weight, n_points), surrogate, -1, wanted)
         # The table is small and looked up often: in the type of the scores the result takes no more room than they do.
-        loss_of_low, slope_of_low = (None if each is None else each.astype(low.dtype).take(of_low) for each in at_points)
+        loss_of_low, slope_of_low = (
+            None if each is None else each.astype(low.dtype).take(of_low) for each in at_points
+        )
     loss_of_high, slope_of_high = (None if each is None else each.take(of_high) for each in (loss, slope))
     return loss_of_high, loss_of_low, slope_of_high, slope_of_low
 

@@ -304,18 +304,21 @@ def _linear_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Sur
     return _as_sums(arrays, (top_weight, bottom_weight), surrogate, wanted, high)
 
 
-def _binned_sums(
-    high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted
-) -> Sums | None:
+def _binned_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted) -> Sums | None:
     """The same sums of scores rounded to a grid; None where these cannot be rounded."""
-    tops, bottoms, *weights = (_as_array(each) for each in (high, low, a, b))
+    tops, bottoms, top_weight, bottom_weight = (_as_array(each) for each in (high, low, a, b))
     are_first = wanted.self_pairs is not None  # whether the high scores are the first low ones
-    arrays = rounded_sums(tops, bottoms, *weights, surrogate, are_first, (wanted.low_loss, wanted.slope))
-    return arrays and _as_sums(arrays, (weights[0], weights[1]), surrogate, wanted, high)
+    request = are_first, (wanted.low_loss, wanted.slope)
+    arrays = rounded_sums(tops, bottoms, top_weight, bottom_weight, surrogate, *request)
+    return None if arrays is None else _as_sums(arrays, (top_weight, bottom_weight), surrogate, wanted, high)
 
 
 def _as_sums(
-    arrays: tuple[Floats | None, ...], weights: tuple[Floats, Floats], surrogate: Surrogate, wanted: Wanted, like: Tensor
+    arrays: tuple[Floats | None, ...],
+    weights: tuple[Floats, Floats],
+    surrogate: Surrogate,
+    wanted: Wanted,
+    like: Tensor,
 ) -> Sums:
     """Sums as tensors, without the pairs in which a score meets itself, and slopes with respect to the scores."""
     if wanted.self_pairs is not None:  # their margin is zero; they are taken out while the sums are still float64

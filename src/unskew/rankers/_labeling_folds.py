@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unskew.data.records import PUData
+from unskew.data.records import Epoch, PUData
 from unskew.learning.boosted_trees import BoostedTrees
 
 if TYPE_CHECKING:
@@ -36,6 +36,17 @@ def with_rounds_of_others(models: list[LabelingNetwork]) -> list[LabelingNetwork
         network, last = model.network.first(best + 1), len(model.history) - 1
         cut.append(replace(model, network=network.eval(), best_epoch=min(best, last)))
     return cut
+
+
+def training_of(models: tuple[LabelingNetwork, ...]) -> dict[str, Any]:
+    """Mean risks of all folds by round, and the round that is best in the mean."""
+    longest = max(len(each.history) for each in models)
+    risks = [
+        np.mean([_padded([getattr(row, name) for row in each.history], longest) for each in models], axis=0)
+        for name in ("train_risk", "validation_risk")
+    ]
+    history = [Epoch(number, *pair) for number, pair in enumerate(np.transpose(risks).tolist())]
+    return {"history": history, "best_epoch": int(np.argmin(risks[1]))}
 
 
 def _padded(risks: list[float], length: int) -> list[float]:

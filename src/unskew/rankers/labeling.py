@@ -29,7 +29,7 @@ from unskew.learning.density_ratio import ratio_from_odds
 from unskew.learning.networks import TREES, NetworkChoice
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
-from unskew.rankers._labeling_folds import folds_of_trees, with_rounds_of_others
+from unskew.rankers._labeling_folds import folds_of_trees, training_of, with_rounds_of_others
 
 
 def labeling_risk(batch: ScoredBatch) -> Tensor:
@@ -310,6 +310,7 @@ def fit_labeling(
     else:
         settle = with_rounds_of_others if grows else list[Any]
         model, inside = _cross_fit(fit, settle, data, rng, crossfit, scenario)
+        model = replace(model, **training_of(model.folds)) if grows else model
     outside = estimate_at(model, held_out.X, held_out.labeled_rows, scenario, data.alpha)
     if scenario == "one-sample":
         return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
