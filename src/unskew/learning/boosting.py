@@ -4,7 +4,7 @@ In each round a tree is grown on the slopes of the risk with respect to the scor
 curvature is the absolute slope: risks over pairs are not convex, the true curvature of a row is often below zero, and
 trees grown on what is left of it hardly grow. Slopes are scaled so that those of the labeled rows are 1 in the mean
 where all scores are equal. For the AUC risk with the sigmoid, whose slope is 1/4 there, that is the risk times
-:math:`4 N^p`, with weights of mean 1. So a labeled row counts against the penalty on leaves about as in a logistic
+:math:`4 N^p / (1 - \alpha)`, with weights of mean 1. So a labeled row counts against the penalty on leaves about as in a logistic
 regression, whatever the risk and the number of rows.
 """
 
@@ -36,10 +36,13 @@ LABELING_HASTE = 2
 """The labeling model is fitted once for each fold: in so many times fewer rounds, at so many times the rate."""
 IN_BINS = {"max_bin": 255, "feature_pre_filter": False, "verbosity": -1, "num_threads": 1}
 GROWING = {
-    **{"objective": "none", "metric": "none", "lambda_l2": 1.0, "min_sum_hessian_in_leaf": 0.0},
+    **{"objective": "none", "metric": "none", "lambda_l2": 1.0, "min_sum_hessian_in_leaf": 1e-3},
     **{"deterministic": True, "force_col_wise": True, **IN_BINS},
 }
-"""Settings of LightGBM. One thread: the same rows give the same trees on any machine, and ensembles share the cores."""
+"""Settings of LightGBM. One thread: the same rows give the same trees on any machine, and ensembles share the cores.
+
+It counts the rows of a leaf by their curvature: without a least sum of it, rounding errors of bins that are empty look
+like rows, and it ends in "Check failed: (best_split_info.left_count) > (0)"."""
 
 
 def lightgbm() -> Any:
@@ -236,6 +239,7 @@ TEXT: dict[str, type] = {
 """Entries of a tree in LightGBM's text."""
 CATEGORICAL, DEFAULT_LEFT, MISSING_IS_NAN = 1, 2, 8
 """Bits of `decision_type`."""
+ZERO = np.float32(1e-35)
 
 
 def _tree_of(entries: dict[str, list[str]]) -> Tree:
@@ -250,7 +254,12 @@ def _tree_of(entries: dict[str, list[str]]) -> Tree:
 
 
 def rounded_down(threshold: np.ndarray) -> np.ndarray:
-    """Largest float32 that is not above: the same numbers in float32 are above it as are above the float64."""
+    """Largest float32 that is not above: the same numbers in float32 are above it as are above the float64.
+
+    What is not farther from 0 than `ZERO` LightGBM takes for 0 when it scores, its own threshold below 0 included.
+    """
     ends = np.finfo(np.float32)
-    near = np.clip(threshold, ends.min, ends.max).astype(np.float32)
-    return np.asarray(np.where(near > threshold, np.nextafter(near, np.float32(-np.inf)), near))
+    near = np.clip(threshold, -ends.max, ends.max).astype(np.float32)
+    with np.errstate(over="ignore"):  # the lowest number has none below, and is not above anything
+        below = np.nextafter(near, np.float32(-np.inf))
+    return np.asarray(np.where((near > threshold) & (near > -ends.max) | (near == -ZERO), below, near))
