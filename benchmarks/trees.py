@@ -2,11 +2,11 @@
 
     python benchmarks/trees.py [--rows 10000 100000] [--turns 3] [--out FILE]
 
-One thread, 20 columns, 2 % labeled. `objective` is the time of slopes and curvature in a round of `conf-auc`, as a share
-of the whole round, its trees of 31 leaves. `fit` is that of `conf-auc` with the labeling model in five folds, without
-probabilities, over LightGBM's own binary objective on the same rows: 100 rounds, trees of as many leaves, bins included.
-`score` is LightGBM's time to score all rows over that of the same trees as arrays: above 1 the arrays are faster. All
-is measured in one process, in turns, and the least time of each counts.
+One thread, 20 columns, 2 % labeled. `objective` is the time of slopes and curvature in a round of `conf-auc`, as a
+share of the whole round, its trees of 31 leaves. `fit` is that of `conf-auc` with the labeling model in five folds,
+without probabilities, over LightGBM's own binary objective on the same rows: 100 rounds, trees of as many leaves, bins
+included. `score` is LightGBM's time to score all rows over that of the same trees as arrays: above 1 the arrays are
+faster. All is measured in one process, in turns, and the least time of each counts.
 """
 
 import argparse

@@ -4,8 +4,8 @@ In each round a tree is grown on the slopes of the risk with respect to the scor
 curvature is the absolute slope: risks over pairs are not convex, the true curvature of a row is often below zero, and
 trees grown on what is left of it hardly grow. Slopes are scaled so that those of the labeled rows are 1 in the mean
 where all scores are equal. For the AUC risk with the sigmoid, whose slope is 1/4 there, that is the risk times
-:math:`4 N^p / (1 - \alpha)`, with weights of mean 1. So a labeled row counts against the penalty on leaves about as in a logistic
-regression, whatever the risk and the number of rows.
+:math:`4 N^p / (1 - \alpha)`, with weights of mean 1. So a labeled row counts against the penalty on leaves about as
+in a logistic regression, whatever the risk and the number of rows.
 """
 
 import math
