@@ -1,12 +1,14 @@
 """Does any damaged or crafted file end the program, hang it, or show a traceback?
 
-    python benchmarks/damaged_files.py [--parquet 2000] [--models 5000] [--seed 0] [--workers 2] [--keep FOLDER]
+    python benchmarks/damaged_files.py [--parquet 2000] [--models 5000] [--trees 5000] [--seed 0]
+        [--workers 2] [--keep FOLDER]
 
 Parquet files with flipped bits, cut off, with zeroed, repeated and random blocks, with footers of other files and with
 lengths altered are scored with a good model. Model files are damaged in the same ways or made wrong under a right
 checksum: entries of their header replaced, dropped, added and swapped, arrays dropped, renamed, reshaped and retyped;
-good rows are scored with them, and their report is written. Workers run the commands in their own processes, hundreds
-of files each. Exit code 1 if a file ended in anything but a result or a message that names it.
+good rows are scored with them, and their report is written. Of models of boosted trees, single entries of the arrays
+are altered, too: children, features, thresholds, offsets. Workers run the commands in their own processes, hundreds of
+files each. Exit code 1 if a file ended in anything but a result or a message that names it.
 """
 
 import argparse
@@ -26,7 +28,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -39,6 +41,9 @@ import pyarrow.parquet as pq
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
+import unskew
+from unskew import load as load_model
+from unskew._support.modelfile import read_model_file
 from unskew.cli import app
 
 Random = np.random.RandomState
@@ -66,6 +71,7 @@ class Samples:
 
     tables: tuple[Path, ...]
     model: Path
+    trees: Path
 
 
 def make_samples(folder: Path, n_rows: int = 300) -> Samples:
@@ -84,7 +90,14 @@ def make_samples(folder: Path, n_rows: int = 300) -> Samples:
     fit = ["fit", paths[0], "--label", "known", "--confidence", "risk", "--exclude", "truth", "--epochs", "2"]
     with quiet():
         app([*map(str, fit), "--out", str(model)], standalone_mode=False)
-    return Samples(paths, model)
+    trees = folder / "trees.unskew"
+    made = load_model(model)
+    grown = unskew.make("conf-auc", network="trees", max_epochs=12, probability=False, random_state=0)
+    X = rng.normal(size=(n_rows, made.n_features_in_))
+    labeled = X[:, 0] + rng.normal(size=n_rows) > 1
+    grown.fit(X, labeled.astype(int), confidence=rng.uniform(size=n_rows))
+    grown.save(trees, notes=read_model_file(model).header["notes"])  # so that the commands can use it
+    return Samples(paths, model, trees)
 
 
 def sample_table(rng: Random, n_rows: int) -> pa.Table:
@@ -202,6 +215,39 @@ def damaged_model(samples: Samples, rng: Random) -> bytes:
     return bytes(signature + hashlib.sha256(body).digest() + body)
 
 
+def damaged_trees(samples: Samples, rng: Random) -> bytes:
+    """A model of boosted trees, half of the time with other arrays under a right checksum."""
+    if rng.randint(2):
+        return damaged_model(replace(samples, model=samples.trees), rng)
+    content = samples.trees.read_bytes()
+    signature, _, version, length = BEGIN.unpack_from(content)
+    header, arrays = content[BEGIN.size : BEGIN.size + length], content[BEGIN.size + length :]
+    found = {name: each.copy() for name, each in load_arrays(arrays).items()}
+    names = [name for name, each in found.items() if name.startswith(("network", "labeling")) and each.size]
+    for _ in range(rng.choice([1, 1, 2, 10])):
+        with_other_number_in(found[names[rng.randint(len(names))]], rng)
+    body = struct.pack("<IQ", version, length) + header + bytes(save_arrays(found))
+    return bytes(signature + hashlib.sha256(body).digest() + body)
+
+
+def with_other_number_in(array: np.ndarray, rng: Random) -> None:
+    """One entry replaced by an odd number or by another entry, or two exchanged."""
+    flat = array.reshape(-1)
+    place, other = rng.randint(flat.size, size=2)
+    way = rng.randint(3)
+    if way == 0:
+        flat[place] = flat[other]
+    elif way == 1:
+        flat[[place, other]] = flat[[other, place]]
+    elif array.dtype.kind == "f":
+        flat[place] = rng.choice([np.nan, np.inf, -np.inf, 0, 3e38, -3e38, 1e-45])
+    elif array.dtype.kind == "i":
+        ends = np.iinfo(array.dtype)
+        flat[place] = [0, 1, -1, ends.min, ends.max, rng.randint(-40, 40)][rng.randint(6)]
+    else:
+        flat[place] = not flat[place]
+
+
 def with_other_entry(header: bytes, rng: Random) -> bytes:
     """One entry of the header replaced, dropped, added or swapped with one beside it."""
     content = json.loads(header)
@@ -241,19 +287,24 @@ def with_other_arrays(arrays: bytes, rng: Random) -> bytes:
     if way == 1:
         found["".join([name, "x"]) if rng.randint(2) else "threshold.weights"] = array
     elif way == 2:
-        found[name] = np.ascontiguousarray([array, array.T, array.ravel(), array[:0], array[None]][rng.randint(1, 5)])
+        found[name] = np.ascontiguousarray(
+            [array, array.T, array.ravel(), array.ravel()[:0], array[None]][rng.randint(1, 5)]
+        )
     elif way == 3:
         found[name] = array.astype(rng.choice(["f2", "f8", "i4", "u1", "?"]))
     elif way == 4:
         array = array.copy()
-        array.ravel()[rng.randint(array.size)] = rng.choice([np.nan, np.inf, -np.inf, 3e38, 1e-45])
+        if array.dtype.kind == "f":
+            array.reshape(-1)[rng.randint(array.size)] = rng.choice([np.nan, np.inf, -np.inf, 3e38, 1e-45])
+        else:
+            with_other_number_in(array, rng)
         found[name] = array
     elif way == 5:
         found |= {name: array, f"{name.partition('.')[0]}7.weights": np.ones((2, 3), dtype=np.float32)}
     return bytes(save_arrays(found))
 
 
-DAMAGES = {"parquet": damaged_parquet, "models": damaged_model}
+DAMAGES = {"parquet": damaged_parquet, "models": damaged_model, "trees": damaged_trees}
 
 
 def damaged(kind: str, number: int, seed: int, samples: Samples) -> bytes:
@@ -370,12 +421,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parquet", type=int, default=2000, help="damaged Parquet files")
     parser.add_argument("--models", type=int, default=5000, help="damaged and crafted model files")
+    parser.add_argument("--trees", type=int, default=5000, help="the same of boosted trees")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="folder for the files that ended in anything but a message")
     arguments = parser.parse_args()
     begin = time.perf_counter()
-    counts = {"parquet": arguments.parquet, "models": arguments.models}
+    counts = {"parquet": arguments.parquet, "models": arguments.models, "trees": arguments.trees}
     outcomes = run(counts, arguments.seed, arguments.workers, arguments.keep)
     for kind in counts:
         found = collections.Counter(outcome.ending for outcome in outcomes if outcome.kind == kind)

@@ -23,11 +23,14 @@ def script():
 
 
 def test_no_damaged_file_ends_in_anything_but_a_message(script, tmp_path):
-    outcomes = script.run({"parquet": 40, "models": 80}, seed=0, workers=1, keep=tmp_path / "kept")
-    assert len(outcomes) == 120
+    outcomes = script.run({"parquet": 40, "models": 80, "trees": 80}, seed=0, workers=1, keep=tmp_path / "kept")
+    assert len(outcomes) == 200
     assert [each for each in outcomes if each.ending not in (script.READ, script.REFUSED)] == []
     found = Counter((each.kind, each.ending) for each in outcomes)
-    assert min(found[kind, ending] for kind in ("parquet", "models") for ending in (script.READ, script.REFUSED)) >= 5
+    assert (
+        min(found[kind, ending] for kind in ("parquet", "models", "trees") for ending in (script.READ, script.REFUSED))
+        >= 5
+    )
 
 
 @pytest.mark.parametrize("ending", ["ABORTED", "HUNG"])

@@ -24,6 +24,8 @@ FOURIER_FEATURES = 1024
 _GLOBAL_GENERATOR = threading.RLock()
 """Held while a user's module draws from the global generator, so that threads do not mix their draws."""
 
+TREES = "trees"
+"""Name of what is no network, but takes the place of one; see `unskew.learning.boosting`."""
 NetworkChoice = str | Callable[[tuple[int, ...]], nn.Module]
 
 
@@ -142,3 +144,5 @@ NETWORKS: dict[str, Callable[[tuple[int, ...]], nn.Module]] = {
     "mlp": _mlp_network,
     "cnn": _cnn_network,
 }
+SCORE_FUNCTIONS = (*NETWORKS, TREES)
+"""Names that a user can give."""

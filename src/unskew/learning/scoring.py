@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from unskew.data.rows import Rows
 from unskew.learning._convnet import ConvNet
 from unskew.learning._perceptron import Perceptron
+from unskew.learning.boosted_trees import BoostedTrees
 from unskew.learning.networks import KernelFeatures
 
 SCORING_NUMBERS = 1 << 20
@@ -22,7 +23,7 @@ NUMBERS_PER_THREAD = 1 << 21
 # A user's module may write to itself in `forward` (a cache, a counter, statistics), and two threads in it at once would
 # then silently spoil its scores. These modules do not.
 SAFE_IN_THREADS = (
-    *(Perceptron, ConvNet, KernelFeatures),
+    *(Perceptron, ConvNet, KernelFeatures, BoostedTrees),
     *(nn.Sequential, nn.Flatten, nn.Linear, nn.Conv2d, nn.MaxPool2d, nn.ReLU),
 )
 

@@ -33,7 +33,7 @@ class Trained:
     network: nn.Module
     history: list[Epoch]
     best_epoch: int
-    optimizer: "Adam"
+    optimizer: "Adam | None"  # trees have none
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,10 @@ class Trainer:
     keep: str = "best"
     device: str = "cpu"
     verbose: bool = False
+
+    def for_labeling(self) -> "Trainer":
+        """Trainer of the labeling model: the same."""
+        return self
 
     def minimize(
         self,
@@ -87,6 +91,7 @@ class Trainer:
         self, start: Trained, risk: Risk, data: PUData, held_out: PUData, generator: Generator, title: str
     ) -> Trained:
         network, optimizer = start.network, start.optimizer
+        assert optimizer is not None
         pullback = new_pullback(network, min(self.batch_size, data.n_labeled + data.n_unlabeled))
         batches, slopes = Batches(data, self.batch_size, self.device, self.max_epochs), SlopesOf(risk)
         history: list[Epoch] = []
@@ -96,7 +101,7 @@ class Trainer:
                 network.train()
                 train_risk = run_epoch(pullback, optimizer, slopes, batches, generator)
                 history.append(Epoch(epoch, train_risk, _whole_risk(network, risk, held_out, self.device)))
-                _require_finite(history[-1], self.learning_rate)
+                require_finite(history[-1], self.learning_rate)
                 if self.keep == "last" or history[-1].validation_risk < lowest:  # decision 3
                     lowest, best = history[-1].validation_risk, epoch
                     state = {name: value.detach().clone() for name, value in network.state_dict().items()}
@@ -220,7 +225,8 @@ def _whole_risk(network: nn.Module, risk: Risk, data: PUData, device: str) -> fl
         return float(risk(ScoredBatch(labeled, unlabeled, data.alpha, *columns_of(data, "cpu"))))
 
 
-def _require_finite(row: Epoch, learning_rate: float) -> None:
+def require_finite(row: Epoch, learning_rate: float) -> None:
+    """Refuse to go on from a risk that is not finite."""
     if not (math.isfinite(row.train_risk) and math.isfinite(row.validation_risk)):
         raise TrainingDiverged(
             f"the risk must stay finite, but in epoch {row.epoch} it is {row.train_risk} in training and "

@@ -12,6 +12,7 @@ such form: its pairs are visited in blocks of at most `BLOCK_PAIRS`, one after a
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from unskew.objectives._binned_pairs import rounded_sums
 from unskew.objectives._linear_pairs import LARGEST_SCORE, Floats, linear_form, sums_at
 from unskew.objectives.surrogates import Surrogate
 
@@ -32,6 +34,8 @@ as many pairs when scores are a few units apart, and at about so many when they 
 float64 mostly break even earlier. More threads help the matrix only."""
 DENSE_PAIRS_PER_SCORE = 16
 """And so many more for each score: with fewer on the other side sorting takes longer than to look at all pairs."""
+BINNED_PAIRS = 1 << 16
+"""Pairs from which on rounded scores pay, where they are allowed."""
 LONGEST_DOT = 1 << 7
 """Numbers up to which a dot product, which adds one after another, is exact enough.
 
@@ -140,6 +144,17 @@ _Noted = tuple[Tensor, Tensor, Tensor, Tensor]
 """A `pair_sum`: its value, its high and its low scores, and its derivatives with respect to them."""
 _notes = threading.local()
 
+
+@contextmanager
+def rounded_scores() -> Iterator[None]:
+    """Let sums over many pairs round the scores, in this thread: a boosting round has no time for more."""
+    _notes.rounds = True
+    try:
+        yield
+    finally:
+        _notes.rounds = False
+
+
 _Pairs = tuple[Tensor, Tensor, Tensor | None, Tensor | None, Surrogate, bool]
 """High and low scores, their weights, the surrogate, and whether high scores are among the low ones."""
 
@@ -152,10 +167,12 @@ def _evaluate(pairs: _Pairs, wanted: "Wanted") -> tuple[Tensor, Tensor, Tensor |
     high, low, high_weight, low_weight, surrogate, high_among_low = pairs
     all_low = torch.cat((high, low)) if high_among_low else low
     a, b = _weight_of(high, high_weight), _weight_of(all_low, low_weight)
-    sums_of = _block_sums if high.numel() * all_low.numel() <= DENSE_PAIRS else _sums_of_many
-    loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums_of(
-        high, all_low, a, b, surrogate, wanted._replace(self_pairs=0) if high_among_low else wanted
-    )
+    request = high, all_low, a, b, surrogate, wanted._replace(self_pairs=0) if high_among_low else wanted
+    n_pairs, sums = high.numel() * all_low.numel(), None
+    if n_pairs > BINNED_PAIRS and getattr(_notes, "rounds", False):
+        sums = _binned_sums(*request)
+    sums = sums or (_block_sums if n_pairs <= DENSE_PAIRS else _sums_of_many)(*request)
+    loss_of_high, loss_of_low, slope_of_high, slope_of_low = sums
     value = torch.dot(a, loss_of_high) if len(a) <= LONGEST_DOT else (a * loss_of_high).sum()
     if slope_of_high is None or slope_of_low is None:
         return value, loss_of_high, loss_of_low, ()
@@ -283,15 +300,36 @@ def _linear_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Sur
     loss_of_high, slope_of_high = sums_at(tops, bottoms, bottom_weight, form, True, wanted.slope)
     # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the reversed axis.
     loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wanted.low_loss, wanted.slope)
-    arrays = [loss_of_high, loss_of_low, slope_of_high, slope_of_low]
+    arrays = loss_of_high, loss_of_low, slope_of_high, slope_of_low
+    return _as_sums(arrays, (top_weight, bottom_weight), surrogate, wanted, high)
+
+
+def _binned_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Surrogate, wanted: Wanted) -> Sums | None:
+    """The same sums of scores rounded to a grid; None where these cannot be rounded."""
+    tops, bottoms, top_weight, bottom_weight = (_as_array(each) for each in (high, low, a, b))
+    are_first = wanted.self_pairs is not None  # whether the high scores are the first low ones
+    request = are_first, (wanted.low_loss, wanted.slope)
+    arrays = rounded_sums(tops, bottoms, top_weight, bottom_weight, surrogate, *request)
+    return None if arrays is None else _as_sums(arrays, (top_weight, bottom_weight), surrogate, wanted, high)
+
+
+def _as_sums(
+    arrays: tuple[Floats | None, ...],
+    weights: tuple[Floats, Floats],
+    surrogate: Surrogate,
+    wanted: Wanted,
+    like: Tensor,
+) -> Sums:
+    """Sums as tensors, without the pairs in which a score meets itself, and slopes with respect to the scores."""
     if wanted.self_pairs is not None:  # their margin is zero; they are taken out while the sums are still float64
-        weights = 2 * (bottom_weight[: len(tops)], top_weight)
-        for array, weight, at_zero in zip(arrays, weights, np.repeat(surrogate.at_zero, 2), strict=True):
+        n = len(weights[0])
+        own = 2 * (weights[1][:n], weights[0])
+        for array, weight, at_zero in zip(arrays, own, np.repeat(surrogate.at_zero, 2), strict=True):
             if array is not None:
-                array[: len(tops)] -= at_zero * weight.astype(np.float64)
-    if slope_of_low is not None:
-        np.negative(slope_of_low, out=slope_of_low)
-    sums = [None if each is None else torch.from_numpy(each).to(high) for each in arrays]
+                array[:n] -= at_zero * weight.astype(np.float64)
+    if arrays[3] is not None:
+        np.negative(arrays[3], out=arrays[3])
+    sums = [None if each is None else torch.from_numpy(each).to(like) for each in arrays]
     assert sums[0] is not None
     return sums[0], sums[1], sums[2], sums[3]
 

@@ -46,25 +46,27 @@ from unskew.rankers._probability import can_fit_probability, fit_probability, lo
 from unskew.rankers._reading import read_training, read_validation
 from unskew.rankers._rules import RULES
 from unskew.rankers._state import model_file_of
-from unskew.rankers._training import require_device, trainer_of
+from unskew.rankers._training import require_device, require_trees, trainer_of
+from unskew.rankers._trees import MayGrowTrees
 from unskew.rankers.labeling import estimate_at, fit_labeling, mean_labeling
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ranker(ClassifierMixin, BaseEstimator, ABC):
+class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
     """Rank instances by how likely they are positive, from labeled and unlabeled ones.
 
     Parameters
     ----------
-    network : {"linear", "kernel", "mlp", "cnn"} or callable, default="mlp"
-        Score function (App. E.3). A callable gets the shape of one row and returns a `torch.nn.Module`.
+    network : {"linear", "kernel", "mlp", "cnn", "trees"} or callable, default="mlp"
+        Score function (App. E.3). "trees" boosts them (``unskew[trees]``): `max_epochs` counts rounds, `batch_size` has
+        no effect, missing values are allowed. A callable gets the shape of a row and returns a `torch.nn.Module`.
     max_epochs : int or "auto", default="auto"
         Passes over the unlabeled data. "auto" chooses by the number of rows and labels, here and in the next two; the
         fitted ranker has what was chosen, as `max_epochs_`, `batch_size_` and `learning_rate_`.
     batch_size : int or "auto", default="auto"
         Instances per step, labeled and unlabeled in the ratio of the data.
     learning_rate : float or "auto", default="auto"
-        Of Adam.
+        Of Adam, or of boosting.
     patience : int or None, default=None
         Stop after so many epochs without a lower validation risk. None runs all epochs; the best one is kept anyway.
     validation_fraction : float, default=0.2
@@ -84,7 +86,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         ranker lends its own. `clone`, and so every search, unfits a ranker and a classifier, but not the network in
         `labeling_`, nor what is inside `sklearn.frozen.FrozenEstimator`.
     crossfit : int, default=0
-        0: labeling probabilities of the training data are in-sample, as in the paper. k >= 2: out of k folds.
+        0: labeling probabilities of training data in-sample, as in the paper (trees: 5 folds). k >= 2: out of k folds.
     clip : float, default=0.01
         Labeling probabilities below are raised to it.
     prior : float in (0, 1) or None, default=None
@@ -233,6 +235,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
     def check_request(self, confidence: Any = None) -> None:
         """Refuse parameters, or a fit without what the method needs, before any data are looked at."""
         self.check_parameters()
+        require_trees(self)
         if confidence is None and self.prior is None and self.needs_prior():
             raise ValueError(
                 f"{type(self).__name__} must know the prior, the share of positives, or estimate it from the "
@@ -243,9 +246,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):
         self.check_request(confidence)
         data = read_training(self, X, y, confidence)
         rng = check_random_state(self.random_state)
-        given = confidence is not None
         rotates = self.ensemble > 1 or not self.holds_out
-        request = given, data.alpha
+        request = confidence is not None, data.alpha
         held_out = None if validation is None else read_validation(self, validation, *request, decides=not rotates)
         if held_out is not None and rotates:
             data, held_out = pooled(data, held_out), None

@@ -7,7 +7,7 @@ from typing import Any
 
 from unskew._support.json_records import build
 from unskew.data.records import Epoch, PUData
-from unskew.learning.networks import NETWORKS
+from unskew.learning.networks import SCORE_FUNCTIONS
 
 FUNCTIONS = ("posterior", "function")
 """Functions of the row in closed form, and what the names of their arrays begin with."""
@@ -55,7 +55,10 @@ class FoldHeader:
 
     def __post_init__(self) -> None:
         require_entry(
-            self.network is None or self.network in NETWORKS, "its network", " or ".join(NETWORKS), self.network
+            self.network is None or self.network in SCORE_FUNCTIONS,
+            "its network",
+            " or ".join(SCORE_FUNCTIONS),
+            self.network,
         )
         require_entry(self.alpha is None or 0 < self.alpha < 1, "its alpha", "between 0 and 1", self.alpha)
         require_best_epoch(self.best_epoch, self.history)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from unskew.data.records import PUData
-from unskew.data.rows import Rows
+from unskew.data.rows import DenseRows, Rows, SparseRows
 from unskew.posterior import LEAST_LABELED, PosteriorModel, block_size, fit_rows, offset_for, rows_to_fit
 
 
@@ -21,8 +21,15 @@ class Probability(NamedTuple):
 
 
 def can_fit_probability(data: PUData) -> bool:
-    """Whether there is confidence, and enough of both kinds of rows."""
-    return data.confidence is not None and min(data.n_labeled, data.n_unlabeled) >= LEAST_LABELED
+    """Whether there is confidence, and enough of both kinds of rows, with no value missing."""
+    enough = data.confidence is not None and min(data.n_labeled, data.n_unlabeled) >= LEAST_LABELED
+    return enough and not _has_missing(data.X)
+
+
+def _has_missing(X: Rows) -> bool:
+    """Whether a value is missing, of rows in memory; those in files are checked as they are read."""
+    values = X.array if isinstance(X, DenseRows) else X.matrix.data if isinstance(X, SparseRows) else np.empty(0)
+    return values.size > 0 and bool(np.isnan(values.min()))
 
 
 def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probability:
@@ -44,7 +51,12 @@ def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probabi
 
 
 def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-    """Logit of the probability of these rows, or of all."""
+    """Logit of the probability of these rows, or of all, none of which may have missing values."""
+    if _has_missing(X):
+        raise ValueError(
+            "probabilities are functions of all columns, so no value of X may be missing, but some are NaN. Fill them "
+            "in, in a pipeline, or rank by decision_function."
+        )
     rows = np.arange(len(X)) if rows is None else rows
     X.walk()
     size = block_size(prod(X.shape))
@@ -66,7 +78,7 @@ def require_posterior(ranker: Any) -> bool:
     if not hasattr(ranker, "posterior_"):
         raise AttributeError(
             f"probabilities are learned from the confidence of {LEAST_LABELED} labels or more, but this ranker was "
-            "fitted without it, or with probability=False, or it comes from a file of an earlier version. Call "
-            "fit(X, y, confidence=...)."
+            "fitted without it, or with probability=False, or to rows with missing values, or it comes from a file of "
+            "an earlier version. Call fit(X, y, confidence=...)."
         )
     return True

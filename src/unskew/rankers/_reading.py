@@ -14,6 +14,7 @@ from unskew.data.records import PUData
 from unskew.data.rows import Rows
 from unskew.data.validation import check_confidence, one_label_per_row, require_two_labeled
 from unskew.errors import ConfidenceMissingWarning, UnscaledWarning
+from unskew.learning.networks import TREES
 from unskew.rankers._columns import learn_features, rows_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
             ConfidenceMissingWarning,
             stacklevel=4,
         )
-    if ranker.trains_networks and not callable(ranker.network):  # a network of one's own may scale its input
+    # A network of one's own may scale its input, and trees look at the order alone.
+    if ranker.trains_networks and not callable(ranker.network) and ranker.network != TREES:
         _warn_of_large_columns(data.X, names_inside(ranker))
     return data
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from unskew._support.parameters import CALLABLE, FLAG, NONE, SEED, TEXT, Rule, above, one_of, whole_number
 from unskew.data.validation import SCENARIOS
-from unskew.learning.networks import NETWORKS
+from unskew.learning.networks import SCORE_FUNCTIONS
 from unskew.learning.pace import AUTO
 from unskew.rankers.labeling import can_be_labeling
 
 RULES: dict[str, Rule] = {
-    "network": one_of(*NETWORKS) | CALLABLE,
+    "network": one_of(*SCORE_FUNCTIONS) | CALLABLE,
     "max_epochs": whole_number(1) | one_of(AUTO),
     "batch_size": whole_number(2) | one_of(AUTO),
     "learning_rate": above(0) | one_of(AUTO),

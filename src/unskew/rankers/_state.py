@@ -21,7 +21,8 @@ from unskew._version import __version__
 from unskew.data.rows import as_rows
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.learning._perceptron import Perceptron
-from unskew.learning.networks import NETWORKS, NetworkChoice, empty_network
+from unskew.learning.boosted_trees import BoostedTrees
+from unskew.learning.networks import SCORE_FUNCTIONS, TREES, NetworkChoice, empty_network
 from unskew.posterior import PosteriorModel
 from unskew.rankers._columns import columns_and_classes, restore_columns_and_classes
 from unskew.rankers._header import (
@@ -104,7 +105,7 @@ def ranker_of(
         empty_network(network, header.input_shape)  # what goes wrong here is not the file's fault
     elif network is not None:
         raise ValueError(
-            f"{path} names its own network, one of {', '.join(NETWORKS)}, but network= was given. Leave it out."
+            f"{path} names its own network, one of {', '.join(SCORE_FUNCTIONS)}, but network= was given. Leave it out."
         )
     try:
         ranker = _ranker_from(header, model.arrays, kind, network, class_of)
@@ -282,6 +283,8 @@ def _arrays_of(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarr
 def _network_from(
     arrays: dict[str, np.ndarray], prefix: str, choice: NetworkChoice, shape: tuple[int, ...], device: str
 ) -> nn.Module:
+    if choice == TREES:  # arrays alone say how many there are, and of which form
+        return BoostedTrees.from_arrays(_arrays_of(prefix, arrays), math.prod(shape)).eval()
     state = {name: torch.from_numpy(value) for name, value in _arrays_of(prefix, arrays).items()}
     own = not callable(choice)
     # What the file claims takes no memory before it is the size of its arrays; then these are the weights, not copied.

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import torch
 
 from unskew.data.records import PUData
+from unskew.learning.boosting import BinnedRows, TreeTrainer, lightgbm
+from unskew.learning.networks import TREES
 from unskew.learning.pace import AUTO, pace_for
 from unskew.learning.trainer import Trainer
+from unskew.learning.tree_pace import leaves_for, tree_pace_for
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
@@ -16,13 +19,22 @@ if TYPE_CHECKING:
 
 def trainer_of(ranker: Ranker, train: PUData) -> Trainer:
     """Trainer with what was asked for, or with what suits the size of the data; the ranker then shows it."""
-    pace = pace_for(train.n_labeled + train.n_unlabeled, train.n_labeled, ranker.drive)
+    size = train.n_labeled + train.n_unlabeled, train.n_labeled
+    pace = tree_pace_for(*size) if ranker.network == TREES else pace_for(*size, ranker.drive)
     for name, usual in pace._asdict().items():
         asked = getattr(ranker, name)
         setattr(ranker, f"{name}_", usual if asked == AUTO else asked)
     chosen = {name: getattr(ranker, f"{name}_") for name in pace._fields}
     about = {name: getattr(ranker, name) for name in ("network", "patience", "device", "verbose")}
+    if ranker.network == TREES:
+        return TreeTrainer(**chosen, **about, leaves=leaves_for(*size), binned=BinnedRows(train))
     return Trainer(**chosen, **about)
+
+
+def require_trees(ranker: Ranker) -> None:
+    """Refuse to fit trees where what grows them is not installed."""
+    if ranker.network == TREES:
+        lightgbm()
 
 
 def require_device(device: str) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
+from unskew.learning.networks import NETWORKS, TREES
 from unskew.learning.scoring import score_rows
 from unskew.rankers._base import Ranker
 from unskew.rankers._members import mean_of
@@ -17,6 +18,16 @@ class TwoNetworkRanker(Ranker):
     """A method that learns `network_` and `propensity_network_`, the logits of posterior and propensity."""
 
     scenarios: ClassVar[tuple[str, ...]] = ("one-sample",)
+    grows_trees: ClassVar[bool] = False
+
+    def check_parameters(self) -> None:
+        """Refuse trees: two networks take turns, each from where it stopped, and trees have no such place."""
+        super().check_parameters()
+        if self.network == TREES:
+            raise ValueError(
+                f"{type(self).__name__} trains two networks in turns, so network must be {' or '.join(NETWORKS)} or a "
+                "callable, but it is 'trees'. Use network='mlp', or a method that can grow trees, such as 'conf-auc'."
+            )
 
     def posterior(self, X: Any) -> np.ndarray:
         """Estimated probability of being positive; shape (n,)."""

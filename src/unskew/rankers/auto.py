@@ -8,6 +8,7 @@ from scipy.stats import rankdata
 
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
+from unskew.learning.networks import TREES
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.rankers._base import Ranker
@@ -124,6 +125,11 @@ class Auto(Ranker):
         parts = (Part(each.ranker.name, each.weight, each.agreement, each.separation) for each in self.members_)
         return tuple(sorted(parts, key=lambda part: -part.weight))
 
+    @property
+    def takes_missing(self) -> bool:
+        """Never: the methods in closed form do not."""
+        return False
+
     def learn_together(
         self, data: PUData, held_out: PUData | None, prior: float | None, rng: np.random.RandomState
     ) -> float:
@@ -148,7 +154,10 @@ class Auto(Ranker):
         """An unfitted ranker of another method, with the parameters of this one."""
         from unskew.rankers import make  # the package knows all methods, and this module is a part of it
 
-        return knowing_columns_of(self, make(name, **{**self.get_params(deep=False), "probability": False}))
+        ranker = make(name, **{**self.get_params(deep=False), "probability": False})
+        if self.network == TREES and not ranker.grows_trees:
+            ranker.network = "mlp"
+        return knowing_columns_of(self, ranker)
 
     def learn(self, data: PUData, held_out: PUData, trainer: Trainer, rng: np.random.RandomState) -> None:
         """Nothing beside what the methods learn."""

@@ -27,9 +27,10 @@ from unskew.data.rows import ReshapedRows, Rows, as_rows, as_table
 from unskew.data.validation import check_features
 from unskew.errors import TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
-from unskew.learning.networks import NetworkChoice
+from unskew.learning.networks import TREES, NetworkChoice
 from unskew.learning.scoring import score_rows
 from unskew.learning.trainer import Trainer
+from unskew.rankers._labeling_folds import folds_of_trees, training_of, with_rounds_of_others
 
 
 def labeling_risk(batch: ScoredBatch) -> Tensor:
@@ -94,6 +95,11 @@ class LabelingNetwork(LabelingModel):
     def feature_names_in_(self) -> np.ndarray | None:
         """Names of the columns it was trained on, as scikit-learn's estimators have them; None if they had none."""
         return None if self.feature_names is None else np.array(self.feature_names, dtype=object)
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether rows may have missing values."""
+        return self.kind == TREES
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
@@ -180,6 +186,11 @@ class _Folds:
         """Numbers in a row that the folds were fitted on, if they know it."""
         return _n_features(self.folds[0])
 
+    @property
+    def takes_missing(self) -> bool:
+        """Whether rows may have missing values."""
+        return all(getattr(fold, "takes_missing", False) for fold in self.folds)
+
     def _mean(self, estimate: Callable[[Any], np.ndarray]) -> np.ndarray:
         return np.asarray(np.mean([estimate(fold) for fold in self.folds], axis=0))
 
@@ -187,6 +198,9 @@ class _Folds:
 @dataclass(frozen=True)
 class CrossFittedLabeling(_Folds, LabelingModel):
     """The models of k folds; a new instance gets the mean of their estimates."""
+
+    history: Sequence[Epoch] = ()
+    best_epoch: int = 0
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of being unlabeled and labeled, shape (n, 2), before any clipping."""
@@ -262,16 +276,23 @@ def fit_labeling(
 
     With None for `labeling` the default network is trained, which keeps the epoch with the lowest risk on `held_out`. A
     fitted one is used as it is, and a ranker lends its own. With `crossfit` k >= 2 each labeled instance of `data` gets
-    the estimate of a model that did not see it; `held_out` and new instances get the mean over the k models. The model
+    the estimate of a model that did not see it; `held_out` and new instances get the mean over the k models. Trees,
+    which fit what they see too well, always are cross-fitted, and choose their rounds without `held_out`. The model
     keeps the names of the columns: it may choose columns by them, and it is not lent where they are others.
     """
     names = None if feature_names is None else tuple(feature_names)
     labeling = _checked(labeling, names, data.X, scenario)
 
-    def fit(part: PUData, title: str) -> Any:
+    own_trainer, grows = trainer.for_labeling(), labeling is None and trainer.network == TREES
+    crossfit = folds_of_trees(crossfit, data) if grows else crossfit
+
+    def fit(part: PUData, title: str, left_out: PUData | None = None) -> Any:
         """Train a network, or fit a copy of the estimator, on this part of the data."""
         if labeling is None:
-            trained = trainer.minimize(labeling_risk, part, held_out, rng, title)
+            folds = grows and left_out is not None  # all rounds, of which the folds choose together
+            with_rest = replace(own_trainer, keep="last", patience=None) if folds else own_trainer
+            judge = left_out if folds and left_out is not None else held_out
+            trained = with_rest.minimize(labeling_risk, part, judge, rng, title)
             training = trained.history, trained.best_epoch, part.alpha
             return LabelingNetwork(trained.network, trainer.network, part.X.shape, trainer.device, *training, names)
         model = clone(labeling)
@@ -288,7 +309,9 @@ def fit_labeling(
             "Pass an unfitted one, or crossfit=0."
         )
     else:
-        model, inside = _cross_fit(fit, data, rng, crossfit, scenario)
+        settle = with_rounds_of_others if grows else list[Any]
+        model, inside = _cross_fit(fit, settle, data, rng, crossfit, scenario)
+        model = replace(model, **training_of(model.folds)) if grows else model
     outside = estimate_at(model, held_out.X, held_out.labeled_rows, scenario, data.alpha)
     if scenario == "one-sample":
         return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
@@ -296,7 +319,12 @@ def fit_labeling(
 
 
 def _cross_fit(
-    fit: Callable[[PUData, str], Any], data: PUData, rng: np.random.RandomState, crossfit: int, scenario: str
+    fit: Callable[[PUData, str, PUData], Any],
+    settle: Callable[[list[Any]], list[Any]],
+    data: PUData,
+    rng: np.random.RandomState,
+    crossfit: int,
+    scenario: str,
 ) -> tuple[CrossFittedLabeling | CrossFittedRatio, np.ndarray]:
     """The models of all folds, and for each labeled instance the estimate of the one that did not see it."""
     if data.n_labeled < 2 * crossfit:
@@ -306,18 +334,19 @@ def _cross_fit(
         )
     labeled_fold = rng.permutation(np.arange(data.n_labeled) % crossfit)
     unlabeled_fold = rng.permutation(np.arange(data.n_unlabeled) % crossfit)
+
+    def part(labeled: np.ndarray, unlabeled: np.ndarray) -> PUData:
+        rows = data.labeled_rows[labeled], data.unlabeled_rows[unlabeled]
+        return replace(data, labeled_rows=rows[0], unlabeled_rows=rows[1], confidence=None)
+
     inside = np.empty(data.n_labeled)
-    models = []
-    for fold in range(crossfit):
-        rest = replace(
-            data,
-            labeled_rows=data.labeled_rows[labeled_fold != fold],
-            unlabeled_rows=data.unlabeled_rows[unlabeled_fold != fold],
-            confidence=None,
-        )
-        models.append(fit(rest, f"labeling, fold {fold + 1} of {crossfit}"))
-        left_out = labeled_fold == fold
-        inside[left_out] = estimate_at(models[-1], data.X, data.labeled_rows[left_out], scenario, rest.labeled_share)
+    rests = [part(labeled_fold != fold, unlabeled_fold != fold) for fold in range(crossfit)]
+    others = [part(labeled_fold == fold, unlabeled_fold == fold) for fold in range(crossfit)]
+    titles = [f"labeling, fold {fold + 1} of {crossfit}" for fold in range(crossfit)]
+    models = settle([fit(*each) for each in zip(rests, titles, others, strict=True)])
+    for fold, (model, rest, left_out) in enumerate(zip(models, rests, others, strict=True)):
+        estimate = estimate_at(model, data.X, left_out.labeled_rows, scenario, rest.labeled_share)
+        inside[labeled_fold == fold] = estimate
     return mean_labeling(models), inside
 
 
