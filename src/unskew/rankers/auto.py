@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from unskew.data.holdout import rotating_hold_outs
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
 from unskew.learning.networks import TREES
@@ -26,9 +27,9 @@ START = {"conf-gp": 0.3, "conf-reg": 0.3, "conf-joint": 0.2, "conf-auc": 0.1, "n
 IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.05, "ntc-linear": 0.4}
 """The same where it cannot: votes of a few people, noise, labels that are all alike."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
-STRICTNESS, CHANCE = 20.0, 0.5
-"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and how far below the best it may be
-by chance, times the root of the number of labels."""
+STRICTNESS, LEAST_SEPARATION = 20.0, 0.4
+"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and the share of the best method's
+separation, above one half, below which that is so."""
 
 
 class Part(NamedTuple):
@@ -40,7 +41,8 @@ class Part(NamedTuple):
     weight : float
         Of its standardized score.
     agreement : float or None
-        How well its scores of left-out rows agree with the confidence of labels, in [-1, 1]; None without confidence.
+        How well its scores of left-out rows agree with the confidence of labels, in [-1, 1]; None without confidence,
+        or where there are too few labels to leave any out.
     separation : float or None
         AUC of labeled against unlabeled rows that were left out; None where there are too few labels to leave any out.
     """
@@ -61,12 +63,13 @@ class Auto(Ranker):
 
     .. math::
         C = \frac{\sum_{l, m} \mathrm{sign}(s_l - s_m) (r_l - r_m)}{\sum_{l, m} |r_l - r_m|}, \qquad
-        w \propto w_0 \exp\{\sqrt{n}\, (C_+ - 20\, (A_{\max} - A - t)_+)\}, \qquad t = 0.5 / \sqrt{n}
+        w \propto w_0 \exp\big\{\sqrt{n}\, \big(C_+ - 20\, (0.4\, (A_{\max} - \tfrac12) - (A - \tfrac12))_+\big)\big\}
 
     a method gets the weight w. It starts with the weight :math:`w_0`, which favors regression on the confidence as far
     as some method predicts it, and what tells labeled from unlabeled rows as far as none does. A method that hardly
-    tells these apart, clearly less than another one, is dropped: whatever it learned from the confidence, its score is
-    not the probability of being positive. The score is the weighted mean of the methods' standardized scores. The
+    tells these apart, though another one does, is dropped: whatever it learned from the confidence, its score is
+    not the probability of being positive. :math:`A_{\max}` is that of methods that allow for the bias of labels: what
+    follows the bias separates best. The score is the weighted mean of the methods' standardized scores. The
     methods are `conf-gp`, `conf-reg`, `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same
     without `conf-joint` in the two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence.
 
@@ -75,7 +78,8 @@ class Auto(Ranker):
     parts_ : tuple of (method, weight, agreement, separation)
         What was used, and why: the largest weight first.
     out_of_fold_score_ : array of shape (n,)
-        Score of each row of the fit, those of `validation` after the others, by fits that did not learn from it.
+        Score of each row of the fit, those of `validation` after the others, by fits that did not learn from it and
+        with weights that its part of the rows did not decide; NaN for rows in files that were never held out.
     members_ : tuple
         The fitted methods; each has members of its own.
 
@@ -146,9 +150,12 @@ class Auto(Ranker):
             members.append(standardized_member(ranker, data, weight))
             scores.append(found.out_of_fold)
             priors.append(found.prior)
-        members = _normalized(members if n_members == 1 else _weighed(members, scores, data))
-        out_of_fold = sum(each.weight * score for each, score in zip(members, scores, strict=True))
-        return self.take_members(Together(tuple(members), np.asarray(out_of_fold), float(np.mean(priors))), data)
+        out_of_fold = np.full(len(data.X), np.nan)
+        if n_members > 1:
+            splits = rotating_hold_outs(data, n_members, np.random.RandomState(seed))  # those of every method
+            out_of_fold = _judged(members, scores, splits, out_of_fold)
+            members = _weighed(members, scores, data)
+        return self.take_members(Together(tuple(_normalized(members)), out_of_fold, float(np.mean(priors))), data)
 
     def _blank_part(self, name: str) -> Ranker:
         """An unfitted ranker of another method, with the parameters of this one."""
@@ -197,13 +204,25 @@ def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData) -> l
         agreed = np.maximum(np.array(agreements, dtype=float), 0)
         start = _between(start, [IN_DOUBT[each.ranker.name] for each in members], float(agreed.max()))
     root = np.sqrt(data.n_labeled)
-    missing = np.maximum(apart.max() - apart - CHANCE / root, 0)
+    best = max(each for each, member in zip(apart, members, strict=True) if member.ranker.assumption == "SAR")
+    missing = np.maximum(LEAST_SEPARATION * (best - 0.5) - (apart - 0.5), 0)
     log_weight = np.log(start) + root * (agreed - STRICTNESS * missing)
     shares = np.exp(log_weight - log_weight.max()).tolist()
     return [
         replace(each, weight=share, agreement=agreement, separation=separation)
         for each, share, agreement, separation in zip(members, shares, agreements, apart.tolist(), strict=True)
     ]
+
+
+def _judged(
+    members: list[Member], scores: list[np.ndarray], splits: list[tuple[PUData, PUData]], blank: np.ndarray
+) -> np.ndarray:
+    """Out-of-fold score of all methods together; the part of the rows that is scored does not decide the weights."""
+    for rest, held_out in splits:
+        rows = np.concatenate([held_out.labeled_rows, held_out.unlabeled_rows])
+        weighed = _normalized(_weighed(members, scores, rest))
+        blank[rows] = sum(each.weight * score[rows] for each, score in zip(weighed, scores, strict=True))
+    return blank
 
 
 def _between(sure: np.ndarray, in_doubt: list[float], trust: float) -> np.ndarray:
