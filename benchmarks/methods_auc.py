@@ -17,7 +17,9 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 import unskew
+from unskew.datasets._registry import BATCH_SIZE, LEARNING_RATE
 from unskew.learning.trainer import Trainer
+from unskew.paper.plans import EPOCHS
 from unskew.scenario import draw_split
 from unskew.scenario.confidence import CONFIDENCE_EPOCHS
 
@@ -35,9 +37,9 @@ def run(dataset: str, prior: float, seed: int, names: list[str], confidence_batc
     split = draw_split(unskew.datasets.load(dataset), prior=prior, label_freq=0.1, rng=rng, trainer=trainer)
     train, held_out = split.train, split.validation
     validation = (held_out.X, held_out.y, held_out.confidence)
-    fitted = unskew.fit_each(
-        names, train.X, train.y, train.confidence, validation=validation, prior=prior, random_state=seed
-    )
+    paper = {"max_epochs": EPOCHS, "batch_size": BATCH_SIZE, "learning_rate": LEARNING_RATE}
+    request = {**paper, "validation": validation, "prior": prior, "random_state": seed}
+    fitted = unskew.fit_each(names, train.X, train.y, train.confidence, **request)
     return [ranker.score(split.test_X, split.test_y) for _, ranker in fitted]
 
 

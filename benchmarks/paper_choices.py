@@ -22,9 +22,8 @@ from torch import nn
 from rows import Row, add_out, save_rows
 from unskew import datasets
 from unskew.learning.networks import HIDDEN
-from unskew.learning.trainer import Trainer
 from unskew.paper.one_draw import Draw
-from unskew.paper.plans import LABEL_FREQ, PRIORS, Setting
+from unskew.paper.plans import EPOCHS, LABEL_FREQ, PRIORS, Setting
 from unskew.rankers import Ranker, ranker_class
 from unskew.records import RawData
 
@@ -64,19 +63,11 @@ CHOICES = {
 }
 
 
-class KeepsLast:
-    """Of any ranker: keep the weights of the last epoch, not those of the lowest validation risk."""
-
-    def _trainer(self) -> Trainer:
-        trainer: Trainer = super()._trainer()  # type: ignore[misc]
-        return replace(trainer, keep="last")
-
-
 def changed(name: str, keep: str, parameters: dict[str, Any]) -> Ranker:
     """An unfitted ranker that keeps the best epoch, or the last."""
     kind = ranker_class(name)
     if keep == "last":
-        kind = type(f"Last{kind.__name__}", (KeepsLast, kind), {})
+        kind = type(f"Last{kind.__name__}", (kind,), {"keep": "last"})
     return kind(**parameters)
 
 
@@ -112,7 +103,7 @@ def run(dataset: str, prior: float, seed: int, names: list[str], choices: list[C
     for choice in choices:
         draw = draws[choice.standardized]
         train, held_out = draw.split.train, draw.split.validation
-        parameters = {**draw.training, "prior": prior, "random_state": seed, **choice.parameters}
+        parameters = {**draw.training, "max_epochs": EPOCHS, "prior": prior, "random_state": seed, **choice.parameters}
         rankers = [changed(name, choice.keep, parameters) for name in names]
         for ranker in rankers:
             ranker.fit(

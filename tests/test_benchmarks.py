@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import unskew
+
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "page"
@@ -129,3 +131,11 @@ def test_every_script_says_what_it_does(modules, name, monkeypatch, capsys):
     text = capsys.readouterr().out
     assert script.__doc__.splitlines()[0].split()[0] in text
     assert "--out" in text or name == "page"
+
+
+def test_choices_of_the_last_epoch_keep_it(modules):
+    choices = importlib.import_module("paper_choices")
+    data = unskew.datasets.toy.draw(300, random_state=0)
+    parameters = {"network": "linear", "max_epochs": 5, "learning_rate": 0.5, "random_state": 0, "probability": False}
+    best, last = (choices.changed("ntc", keep, parameters).fit(data.X, data.labeled) for keep in ("best", "last"))
+    assert last.best_epoch_ == 4 != best.best_epoch_

@@ -29,3 +29,9 @@ def test_bounds():
     assert pace_for(10, 5).batch_size == 64
     assert pace_for(10, 5).max_epochs == MOST_EPOCHS
     assert pace_for(10**8, 100) == (LEAST_EPOCHS, LARGEST_BATCH, 3e-4)
+
+
+def test_a_given_batch_size_makes_as_many_steps():
+    pace = pace_for(5000, 100, batch_size=100)
+    assert pace.batch_size == 100
+    assert pace.max_epochs * 50 == 400

@@ -33,7 +33,8 @@ def fit(
     method: Annotated[str, Option(help="Method; `unskew methods` lists them.")] = "auto",
     exclude: Exclude = None,
     validation: Annotated[
-        Path | None, Option(help="File whose rows decide when to stop training; by default some of DATA.")
+        Path | None,
+        Option(help="File whose rows decide when to stop, by default some of DATA; auto learns from them."),
     ] = None,
     prior: Annotated[float | None, Option(help="Share of positives among all rows, if known.")] = None,
     blank_is_unlabeled: Blank = False,

@@ -21,8 +21,10 @@ class Pace(NamedTuple):
     learning_rate: float
 
 
-def pace_for(n_rows: int, n_labeled: int, drive: float = 1.0) -> Pace:
-    r"""Pace that suits data of so many rows, of which so many are labeled; `drive` multiplies the learning rate.
+def pace_for(n_rows: int, n_labeled: int, drive: float = 1.0, batch_size: int | None = None) -> Pace:
+    """Pace that suits data of so many rows, of which so many are labeled; `drive` multiplies the learning rate.
+
+    With a `batch_size` that was asked for, as many epochs make the same number of steps.
 
     Training longer, or faster, teaches a network the few labels by heart, and the few that are held out do not always
     show it: what counts is about the learning rate times the number of steps. It is that of the paper's experiments,
@@ -36,7 +38,8 @@ def pace_for(n_rows: int, n_labeled: int, drive: float = 1.0) -> Pace:
     >>> pace_for(1_000_000, 10_000)
     Pace(max_epochs=4, batch_size=1024, learning_rate=0.0003)
     """
-    batch_size = min(max(n_rows // STEPS_PER_EPOCH, LEAST_BATCH), LARGEST_BATCH)
+    if batch_size is None:
+        batch_size = min(max(n_rows // STEPS_PER_EPOCH, LEAST_BATCH), LARGEST_BATCH)
     steps = STEPS * sqrt(max(1.0, n_labeled / AT_LABELED))
     epochs = round(steps / ceil(n_rows / batch_size))
     return Pace(min(max(epochs, LEAST_EPOCHS), MOST_EPOCHS), batch_size, drive * LEARNING_RATE)

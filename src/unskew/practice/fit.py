@@ -98,9 +98,10 @@ def folds_for(y: np.ndarray) -> int:
 def fit_table(
     table: LabeledTable, training: TrainingOptions, *, validation: LabeledTable | None = None, estimate: bool = True
 ) -> TableModel:
-    """Fit on all rows, and with `estimate` judge by cross-validation on the same rows.
+    """Fit on all rows, and with `estimate` judge by rows that were left out of fits.
 
-    The rows of `validation` choose the epoch; without, some of the table are held out.
+    The rows of `validation` choose the epoch, or are more rows to learn from where hold-outs rotate, as in `auto`.
+    Without them some rows of the table are held out.
     """
     ranker = training.ranker(verbose=True)
     held_out = None if validation is None else (validation.X, validation.y, validation.confidence)

@@ -20,7 +20,7 @@ from unskew.tables import Schema, require_file
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model comes from: file, columns with a part of their own, counts, day, file that chose the epoch."""
+    """Where a model comes from: file, columns with a part of their own, counts, day, validation file."""
 
     file: str
     label: str
@@ -53,7 +53,8 @@ class TableModel:
     schema : Schema
         Columns as they were in training; turns rows into features.
     evidence_json : mapping or None
-        What cross-validation estimated, as JSON; None if it was not requested or not possible. Decoded by `evidence`.
+        What was estimated from left-out rows, as JSON; None if it was not requested or not possible. `evidence`
+        decodes it.
     written_with : mapping of str to str
         Versions that it was made with; empty for a model that was not saved yet.
     path : Path or None
@@ -69,7 +70,7 @@ class TableModel:
 
     @cached_property
     def evidence(self) -> Evidence | None:
-        """What cross-validation estimated; decoded only when it is used, because scoring does without."""
+        """What was estimated from left-out rows; decoded only when it is used, because scoring does without."""
         if self.evidence_json is None:
             return None
         try:

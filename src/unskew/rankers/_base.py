@@ -62,7 +62,7 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
         no effect, missing values are allowed. A callable gets the shape of a row and returns a `torch.nn.Module`.
     max_epochs : int or "auto", default="auto"
         Passes over the unlabeled data. "auto" chooses by the number of rows and labels, here and in the next two; the
-        fitted ranker has what was chosen, as `max_epochs_`, `batch_size_` and `learning_rate_`.
+        fitted ranker (of an ensemble each of its `members_`) has it as `max_epochs_`, `batch_size_`, `learning_rate_`.
     batch_size : int or "auto", default="auto"
         Instances per step, labeled and unlabeled in the ratio of the data.
     learning_rate : float or "auto", default="auto"
@@ -133,6 +133,7 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
     uses_labeling: ClassVar[bool] = False
     trains_networks: ClassVar[bool] = True  # on the rows as they are
     holds_out: ClassVar[bool] = True  # whether rows held out choose an epoch
+    keep: ClassVar[str] = "best"  # of the epochs: that of the lowest validation risk, or the "last"
     beyond_paper: ClassVar[bool] = False  # this library's own: experiments train it as users do
     drive: ClassVar[float] = 1.0  # learning rate over the usual one, where it is chosen by the size of the data
     network_kinds: ClassVar[dict[str, str]] = {}  # of networks that are not of the kind `network`, by their names
@@ -160,7 +161,8 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
         confidence : array of shape (n,), optional
             How likely each labeled instance is positive, in [0, 1]. Read on labeled rows only; NaN elsewhere is fine.
         validation : tuple (X, y, confidence) or (X, y), optional
-            PU data that choose the epoch. If None, a stratified hold-out is split off.
+            PU data that choose the epoch. If None, a stratified hold-out is split off. `auto`, ensembles and methods in
+            closed form learn from them, too: they are more rows then, and no judge of the model.
 
         Returns
         -------

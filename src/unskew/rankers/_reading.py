@@ -20,8 +20,8 @@ from unskew.rankers._columns import learn_features, rows_of
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
 
-LARGEST_SIZE, ROWS_LOOKED_AT = 30.0, 1000
-"""Root mean square of a column from which on networks train badly, and rows that show it."""
+LARGEST_SIZE, ROWS_LOOKED_AT, NUMBERS_LOOKED_AT = 30.0, 1000, 2_000_000
+"""Root mean square of a column from which on networks train badly, and rows, and numbers in them, that show it."""
 
 
 def read_training(ranker: Ranker, X: Any, y: Any, confidence: Any) -> PUData:
@@ -49,9 +49,9 @@ def _warn_of_large_columns(X: Rows, names: Any) -> None:
     """Warn of a table in units that a network cannot start from."""
     if len(X.shape) > 1 or not len(X):
         return
+    n_rows = min(len(X), ROWS_LOOKED_AT, max(10, NUMBERS_LOOKED_AT // X.shape[0]))
     in_memory = X.hold_out_limit is None  # to fetch rows from all over a file takes long
-    last = len(X) - 1 if in_memory else min(len(X), ROWS_LOOKED_AT) - 1
-    some = np.unique(np.linspace(0, last, ROWS_LOOKED_AT, dtype=int))
+    some = np.unique(np.linspace(0, (len(X) if in_memory else n_rows) - 1, n_rows, dtype=int))
     size = np.sqrt(np.mean(X.take(some).astype(np.float64) ** 2, axis=0))
     largest = int(np.argmax(size))
     if size[largest] > LARGEST_SIZE:

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 def trainer_of(ranker: Ranker, train: PUData) -> Trainer:
     """Trainer with what was asked for, or with what suits the size of the data; the ranker then shows it."""
     size = train.n_labeled + train.n_unlabeled, train.n_labeled
-    pace = tree_pace_for(*size) if ranker.network == TREES else pace_for(*size, ranker.drive)
+    batch_size = None if ranker.batch_size == AUTO else int(ranker.batch_size)
+    pace = tree_pace_for(*size) if ranker.network == TREES else pace_for(*size, ranker.drive, batch_size)
     for name, usual in pace._asdict().items():
         asked = getattr(ranker, name)
         setattr(ranker, f"{name}_", usual if asked == AUTO else asked)
     chosen = {name: getattr(ranker, f"{name}_") for name in pace._fields}
-    about = {name: getattr(ranker, name) for name in ("network", "patience", "device", "verbose")}
+    about = {name: getattr(ranker, name) for name in ("network", "patience", "keep", "device", "verbose")}
     if ranker.network == TREES:
         return TreeTrainer(**chosen, **about, leaves=leaves_for(*size), binned=BinnedRows(train))
     return Trainer(**chosen, **about)
