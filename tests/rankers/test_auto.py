@@ -62,16 +62,16 @@ def out_of_fold(ranker, name):
 def test_weights_follow_from_agreement_separation_and_start(fitted, drawn):
     parts = {part.method: part for part in fitted.parts_}
     assert set(parts) == set(START)
-    root = np.sqrt(drawn.labeled.sum())
+    assert drawn.labeled.sum() > 9
     against_bias = weight_against_bias(out_of_fold(fitted, "ntc-linear"), pu_record(drawn), 0.01)
     root_of_weighted = np.sqrt(against_bias.sum() ** 2 / (against_bias**2).sum())
     trust = max(0, *(part.agreement for part in parts.values()))
     best = max(part.separation for part in parts.values())
     unscaled = {}
     for name, part in parts.items():
-        missing = max(0, 0.75 * (best - 0.5) - (part.separation - 0.5))
+        lost = 5 * (best - part.separation) + 20 * max(0, 0.75 * (best - 0.5) - (part.separation - 0.5))
         start = trust * START[name] + (1 - trust) * IN_DOUBT[name]
-        unscaled[name] = start * np.exp(root * max(0, part.agreement) - 20 * root_of_weighted * missing)
+        unscaled[name] = start * np.exp(3 * max(0, part.agreement) - root_of_weighted * lost)
     total = sum(unscaled.values())
     for name, part in parts.items():
         assert part.weight == pytest.approx(unscaled[name] / total)
@@ -132,8 +132,10 @@ def test_labels_that_are_all_alike_favor_what_tells_labeled_from_unlabeled(drawn
     best = max(parts.values(), key=lambda part: part.separation)
     kept = [part for part in parts.values() if part.separation - 0.5 > 0.75 * (best.separation - 0.5)]
     assert len(kept) > 1
+    root = np.sqrt(drawn.labeled.sum())  # labels weigh the same
     for part in kept:
-        assert part.weight / best.weight == pytest.approx(IN_DOUBT[part.method] / IN_DOUBT[best.method])
+        lost = np.exp(-5 * root * (best.separation - part.separation))
+        assert part.weight / best.weight == pytest.approx(IN_DOUBT[part.method] / IN_DOUBT[best.method] * lost)
 
 
 def test_a_method_that_hardly_tells_positives_from_the_rest_is_dropped(drawn):

@@ -29,9 +29,11 @@ START = {"conf-gp": 0.3, "conf-reg": 0.3, "conf-joint": 0.2, "conf-auc": 0.1, "n
 IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.05, "ntc-linear": 0.4}
 """The same where it cannot: votes of a few people, noise, labels that are all alike."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
-STRICTNESS, LEAST_SEPARATION = 20.0, 0.75
-"""How sharply a method is dropped that tells positives from the rest less well than another one, and the share of the
-best method's separation, above one half, below which that is so."""
+MOST_FROM_AGREEMENT = 3.0
+"""How much agreement with the confidence counts, at most: it says nothing of rows that are not labeled."""
+BEHIND, FAR_BEHIND, LEAST_SEPARATION = 5.0, 20.0, 0.75
+"""How much a method loses that tells positives from the rest less well than the best one, and how much more where it
+has less than a share of the best separation above one half."""
 
 
 class Part(NamedTuple):
@@ -69,14 +71,14 @@ class Auto(Ranker):
         v_l = \frac{r_l}{\max(\hat u_l, \tau)}, \qquad n_v = \frac{(\sum_l v_l)^2}{\sum_l v_l^2},
 
     .. math::
-        w \propto w_0 \exp\big\{\sqrt{n}\, C_+
-        - 20 \sqrt{n_v}\, \big(\tfrac34 (A_{\max} - \tfrac12) - (A - \tfrac12)\big)_+\big\}
+        w \propto w_0 \exp\big\{\min(\sqrt{n}, 3)\, C_+ - \sqrt{n_v}\, \big(5\, (A_{\max} - A)
+        + 20\, (\tfrac34 (A_{\max} - \tfrac12) - (A - \tfrac12))_+\big)\big\}
 
     a method gets the weight w. It starts with the weight :math:`w_0`, which favors regression on the confidence as far
     as some method predicts it, and what tells labeled from unlabeled rows as far as none does. A method that tells
-    positives from the rest much less well than another one is dropped: whatever it learned from the confidence, its
-    score is not the probability of being positive. The weights v undo the bias of the labels as in `conf-auc`; the
-    labeling probability u is a logistic function of the left-out score of `ntc-linear`.
+    positives from the rest less well than the best one loses weight, and much less well, nearly all of it: whatever it
+    learned from the confidence, its score is not the probability of being positive. The weights v undo the bias of the
+    labels as in `conf-auc`; the labeling probability u is a logistic function of the left-out score of `ntc-linear`.
 
     The score is the weighted mean of the methods' standardized scores. The methods are `conf-gp`, `conf-reg`,
     `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same without `conf-joint` in the
@@ -214,9 +216,9 @@ def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData, clip
         agreements = [agreement_with_confidence(each[data.labeled_rows], data.confidence) for each in scores]
         agreed = np.maximum(np.array(agreements, dtype=float), 0)
         start = _between(start, [IN_DOUBT[name] for name in names], float(agreed.max()))
-    missing = np.maximum(LEAST_SEPARATION * (apart.max() - 0.5) - (apart - 0.5), 0)
-    penalty = STRICTNESS * np.sqrt(effective_sample_size(against_bias)) * missing
-    log_weight = np.log(start) + np.sqrt(data.n_labeled) * agreed - penalty
+    far = np.maximum(LEAST_SEPARATION * (apart.max() - 0.5) - (apart - 0.5), 0)
+    lost = np.sqrt(effective_sample_size(against_bias)) * (BEHIND * (apart.max() - apart) + FAR_BEHIND * far)
+    log_weight = np.log(start) + min(np.sqrt(data.n_labeled), MOST_FROM_AGREEMENT) * agreed - lost
     shares = np.exp(log_weight - log_weight.max()).tolist()
     return [
         replace(each, weight=share, agreement=agreement, separation=separation)
