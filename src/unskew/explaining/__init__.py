@@ -5,7 +5,7 @@ sums over features (`_additive`), random waves (`_waves`) and boosted trees (`_t
 nothing is known, and is sampled (`_sampled`). `docs/explanations.md` has the formulas.
 """
 
-from unskew.explaining.explain import explain
 from unskew.explaining.explanation import Explanation, Importance, Reason
+from unskew.explaining.shapley import explain
 
 __all__ = ["Explanation", "Importance", "Reason", "explain"]

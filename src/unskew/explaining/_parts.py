@@ -41,9 +41,7 @@ def parts_of(ranker: Ranker, factor: float = 1.0) -> list[Exact | Weighted]:
     else of its network than a score is a function of which nothing is known.
     """
     if hasattr(ranker, "members_"):
-        return [
-            part for each in ranker.members_ for part in parts_of(each.ranker, factor * each.weight / each.spread)
-        ]
+        return [part for each in ranker.members_ for part in parts_of(each.ranker, factor * each.weight / each.spread)]
     whole = Weighted(factor, lambda X: ranker.scores_at(DenseRows(X)))
     if hasattr(ranker, "function_"):
         return _parts_of_posterior(ranker.function_, factor) or [whole]
@@ -99,18 +97,18 @@ def _parts_of_posterior(model: PosteriorModel, factor: float) -> list[Exact | We
 
 def split(parts: Sequence[Exact | Weighted], n_columns: int) -> tuple[list[Exact], Function | None]:
     """Parts that are exact, and the sum of the others as one function; waves of many columns are sampled, too."""
-    exact = [each for each in parts if not _to_sample(each, n_columns)]
-    others = [each for each in parts if _to_sample(each, n_columns)]
-    sampled = None if not others else lambda X: np.sum([each.value(X) for each in others], axis=0)
-    return exact, sampled
+    exact: list[Exact] = []
+    others: list[Weighted | Waves] = []
+    for part in parts:
+        if isinstance(part, Weighted) or (isinstance(part, Waves) and not part.is_quick(n_columns)):
+            others.append(part)
+        else:
+            exact.append(part)
+    return exact, None if not others else lambda X: np.sum([each.value(X) for each in others], axis=0)
 
 
-def _to_sample(part: Any, n_columns: int) -> bool:
-    return isinstance(part, Weighted) or (isinstance(part, Waves) and not part.is_quick(n_columns))
-
-
-def _float64(values: torch.Tensor) -> np.ndarray:
-    return values.detach().cpu().double().numpy()
+def _float64(values: Any) -> np.ndarray:
+    return np.asarray(values.detach().cpu().double().numpy())
 
 
 def _as_they_are(X: np.ndarray) -> np.ndarray:

@@ -97,8 +97,8 @@ def contributions_to_leaf(passes: np.ndarray, background: np.ndarray, share: np.
     r"""Shapley values of the columns on the way to a leaf of value 1.
 
     A row comes here if the values of all these columns C lead here. X are those by which the row does so, and
-    :math:`B_b` those by which a background row does. A coalition of columns comes here if each of its columns is in X and
-    each other one in B. So where :math:`X \cup B = C`, with a columns that only the row passes and m that only the
+    :math:`B_b` those by which a background row does. A coalition of columns comes here if each of its columns is in X
+    and each other one in B. So where :math:`X \cup B = C`, with a columns that only the row passes and m that only the
     background row passes,
 
     .. math::
@@ -120,12 +120,13 @@ def contributions_to_leaf(passes: np.ndarray, background: np.ndarray, share: np.
 
 def _pattern(nodes: list[list[tuple[int, bool]]], left: np.ndarray) -> np.ndarray:
     """Which of the columns of a leaf let each row pass, as bits."""
-    pattern = np.zeros(left.shape[1], dtype=np.int32 if len(nodes) < 31 else np.int64)
+    kind = np.int32 if len(nodes) < 31 else np.int64
+    pattern: np.ndarray = np.zeros(left.shape[1], dtype=kind)
     for bit, own in enumerate(nodes):
         passes = np.ones(left.shape[1], dtype=bool)
         for node, goes_left in own:
             passes &= left[node] if goes_left else ~left[node]
-        pattern |= passes.astype(pattern.dtype) << bit
+        pattern = pattern | np.left_shift(passes, bit, dtype=kind)
     return pattern
 
 

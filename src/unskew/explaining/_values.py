@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from unskew.data.rows import Rows
 from unskew.explaining._columns import Columns
 
 if TYPE_CHECKING:
-    from unskew.tables import Schema
+    from unskew.tables import Column, Schema
 
 
 class Values(ABC):
@@ -33,11 +34,15 @@ class ValuesOfFrame(Values):
 
     def in_words(self, row: int, names: list[str]) -> list[str | None]:
         """Words as they are, truth values, days, numbers with the decimals that their column needs."""
+        return [column.in_words(values[row]) for column, values in (self._read[name] for name in names)]
+
+    @cached_property
+    def _read(self) -> dict[str, tuple[Column, Any]]:
+        """All columns with their values as they are read by their kinds; only once someone asks."""
         from unskew.tables import as_polars, read_column
 
-        one = self.frame.iloc[[row]] if hasattr(self.frame, "iloc") else self.frame[row : row + 1]
-        columns, one = {column.name: column for column in self.schema.columns}, as_polars(one)
-        return [columns[name].in_words(read_column(one[name], columns[name].kind)[0]) for name in names]
+        frame = as_polars(self.frame)
+        return {each.name: (each, read_column(frame[each.name], each.kind)) for each in self.schema.columns}
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,8 @@ def contributions_to_product(of_x: list[np.ndarray], of_b: list[np.ndarray], sta
     the diagonal is a polynomial, which Gauss-Legendre nodes, half as many as columns, integrate exactly:
 
     .. math::
-        \varphi_c = \frac1B \sum_b \Re \sum_k A_k \int_0^1 (p_{ck} - q_{ck}) \prod_{c' \ne c} (t p_{c'k} + (1-t) q_{c'k})\, dt
+        \varphi_c = \frac1B \sum_b \Re \sum_k A_k
+        \int_0^1 (p_{ck} - q_{ck}) \prod_{c' \ne c} (t p_{c'k} + (1-t) q_{c'k})\, dt
 
     Implements: Eq. (E4). Factors are arrays of shape (n, n_waves) and (n_background, n_waves), one pair for each
     column; `start` has the complex amplitudes. The result has shape (n, n_columns).

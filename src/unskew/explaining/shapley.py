@@ -16,7 +16,7 @@ from unskew.data.validation import require_finite_scores
 from unskew.explaining._additive import Additive
 from unskew.explaining._columns import Columns
 from unskew.explaining._parts import Exact, parts_of, split
-from unskew.explaining._sampled import Function, Sampled
+from unskew.explaining._sampled import Sampled
 from unskew.explaining._trees import SumOfTrees
 from unskew.explaining._values import Values, ValuesOfFrame, ValuesOfRows
 from unskew.explaining.explanation import Explanation
@@ -85,7 +85,7 @@ def explain(
     """
     if isinstance(n_orders, bool) or not isinstance(n_orders, int | np.integer) or n_orders < 4 or n_orders % 2:
         raise ValueError(
-            f"n_orders must be an even number, 4 or more, because errors are seen from two pairs, but it is {n_orders!r}."
+            f"n_orders must be an even number, 4 or more, because two pairs show the error, but it is {n_orders!r}."
         )
     table = _table_of(est, columns)
     rows = table.read(X)
@@ -117,7 +117,9 @@ class _Table(NamedTuple):
         """Features of rows of the table."""
         rows = self.ranker.read_features(X) if self.schema is None else as_rows(encode(self.schema, X))
         if not len(rows):
-            raise ValueError("X and background must have rows, but one of them has none. Leave background out, or fill it.")
+            raise ValueError(
+                "X and background must have rows, but one of them has none. Leave background out, or fill it."
+            )
         return rows
 
     def values(self, X: Any, rows: Rows, sample: np.ndarray) -> Values:
@@ -172,7 +174,8 @@ def _along_the_score(score: np.ndarray, most: int) -> np.ndarray:
             "it has one. Pass background=..., such as some of the rows of training."
         )
     n = min(most, len(score))
-    return np.argsort(score, kind="stable")[((np.arange(n) + 0.5) * len(score) / n).astype(int)]
+    place = ((np.arange(n) + 0.5) * len(score) / n).astype(int)
+    return np.asarray(np.argsort(score, kind="stable")[place])
 
 
 def _contributions(
