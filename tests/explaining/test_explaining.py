@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import unskew
 from quick_fits import QUICK
@@ -292,6 +293,14 @@ def test_what_a_row_gets_does_not_depend_on_the_others_nor_on_their_order(networ
     monkeypatch.setattr("unskew.explaining._sampled.BLOCK_NUMBERS", 1)
     monkeypatch.setattr("unskew.explaining.shapley.SLOW_BLOCK_ROWS", 7)
     assert unskew.explain(ranker, X, background=background).contributions[:3] == pytest.approx(some, abs=1e-9)
+
+
+def test_sparse_rows_and_a_model_from_a_file(tmp_path):
+    ranker = fit("conf-auc", ensemble=2)
+    ranker.save(tmp_path / "m.unskew")
+    found = unskew.explain(unskew.load(tmp_path / "m.unskew"), sparse.csr_matrix(X[:20]), background=X[50:60])
+    assert found.contributions == pytest.approx(unskew.explain(ranker, X[:20], background=X[50:60]).contributions)
+    assert found.reasons(0, 1)[0].value is not None
 
 
 def test_importances_reasons_and_frames():

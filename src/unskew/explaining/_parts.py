@@ -20,6 +20,8 @@ from unskew.posterior import PosteriorModel
 from unskew.rankers import Ranker
 
 Exact = Additive | Waves | SumOfTrees
+LEAST_WEIGHT = 1e-9
+"""Weight of a method inside `auto`, of a score of about 1, below which it changes no digit that anyone reads."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ def parts_of(ranker: Ranker, factor: float = 1.0) -> list[Exact | Weighted]:
     else of its network than a score is a function of which nothing is known.
     """
     if hasattr(ranker, "members_"):
-        return [part for each in ranker.members_ for part in parts_of(each.ranker, factor * each.weight / each.spread)]
+        counting = [each for each in ranker.members_ if each.weight >= LEAST_WEIGHT]
+        return [part for each in counting for part in parts_of(each.ranker, factor * each.weight / each.spread)]
     whole = Weighted(factor, lambda X: ranker.scores_at(DenseRows(X)))
     if hasattr(ranker, "function_"):
         return _parts_of_posterior(ranker.function_, factor) or [whole]

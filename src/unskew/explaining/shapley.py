@@ -44,8 +44,8 @@ def explain(
     to the coalition of those before it, over all orders of the columns. So contributions and base add up to the score.
 
     They are exact for `network="linear"`, "kernel" and "trees", for `conf-gp`, `conf-reg` and `ntc-linear`, and for
-    any ranker with up to three columns. Other networks are sampled, with a standard error for each contribution. An
-    ensemble, or `auto`, is taken apart into its members. `docs/explanations.md` says how to read them.
+    any ranker with up to three columns. Other networks, and `pg`, are sampled, with a standard error for each
+    contribution. An ensemble, or `auto`, is taken apart into its members. `docs/explanations.md` says how to read them.
 
     Parameters
     ----------
