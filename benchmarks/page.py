@@ -8,6 +8,7 @@ Every figure on the page is from the rows, and so is whether a goal is met. A te
 import argparse
 from pathlib import Path
 
+from chapters.explanations import explanation_section
 from chapters.goals import goal_section
 from chapters.pairs import pair_picture, pair_section
 from chapters.steps import step_picture, step_section
@@ -17,7 +18,7 @@ from rows import MACHINE, read_rows
 from unskew._support.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
-FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory"
+FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "explain"
 
 
 def read_results(folder: Path) -> Results:
@@ -55,6 +56,7 @@ def page(results: Results) -> str:
         job_section(results["jobs"]),
         fit_section(results["whole_fits"]),
         larger_section(results["larger_than_memory"]),
+        explanation_section(results["explain"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 

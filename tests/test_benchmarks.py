@@ -10,7 +10,7 @@ import unskew
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
-SCRIPTS = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "page"
+SCRIPTS = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "explain", "page"
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ try:
 except ImportError as error:
     raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 
-from unskew.tables._values import require_column
+from unskew.tables._values import read_column, require_column
 from unskew.tables.frames import as_polars, words_as_polars
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import blank_rows, read_confidence, read_labels, read_truth, require_both_kinds
@@ -39,6 +39,7 @@ __all__ = [
     "is_parquet",
     "open_table",
     "read_batches",
+    "read_column",
     "read_confidence",
     "read_labels",
     "read_table",
