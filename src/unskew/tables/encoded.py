@@ -11,6 +11,9 @@ from scipy import sparse
 from unskew.data.rows import Rows
 from unskew.tables.schema import Column, Schema, categories_of, number_feature
 
+Encoded = tuple[np.ndarray | None, np.ndarray | None]
+"""The number of each row and its code, where a column has them."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -55,8 +58,8 @@ class Layout:
         """Memory of a row."""
         return 4 * len(self.numbers) + self.kind_of_codes.itemsize * len(self.codes)
 
-    def encode(self, column: Column, values: pl.Series) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The number and the code of each row, where a column has them; see `Schema.encode`."""
+    def encode(self, column: Column, values: pl.Series) -> Encoded:
+        """Features of one column; see `Schema.encode`."""
         number = number_feature(column, values).astype(np.float32) if column.varies else None
         if not (column.categories or column.n_missing):
             return number, None
@@ -73,6 +76,8 @@ class Layout:
 class EncodedRows(Rows):
     """Rows of a table, of which only the batch that is taken becomes one-hot."""
 
+    in_memory = True
+
     def __init__(self, layout: Layout, numbers: np.ndarray, codes: np.ndarray) -> None:
         self.layout, self.numbers, self.codes = layout, numbers, codes
         self.shape = (layout.n_features,)
@@ -85,9 +90,7 @@ class EncodedRows(Rows):
         return cls.from_parts(layout, parts, n_rows)
 
     @classmethod
-    def from_parts(
-        cls, layout: Layout, parts: Iterable[tuple[np.ndarray | None, np.ndarray | None]], n_rows: int
-    ) -> Self:
+    def from_parts(cls, layout: Layout, parts: Iterable[Encoded], n_rows: int) -> Self:
         """Put together what `Layout.encode` gave for each column."""
         numbers = np.empty((n_rows, len(layout.numbers)), dtype=np.float32)
         codes = np.empty((n_rows, len(layout.codes)), dtype=layout.kind_of_codes)

@@ -100,7 +100,9 @@ class TextFound:
         if found.kind == "numeric" and text.infinite.count:
             count, place, value = text.infinite
             in_words = rows_of(count, text.n_rows, "holds an infinite one", "hold infinite ones")
-            refuse_infinite(text.name, f"{in_words} (first: {shown(value)} at row {self._first_row + place:,})", self._path)
+            refuse_infinite(
+                text.name, f"{in_words} (first: {shown(value)} at row {self._first_row + place:,})", self._path
+            )
         assert found.values is not None
         values = found.values.alias(text.name)
         all_different = found.different == text.n_present
