@@ -567,6 +567,17 @@ def test_a_quick_comparison_says_what_it_left_out(tmp_path, monkeypatch):
     assert "A quick comparison is rough" in told.output
 
 
+@pytest.mark.parametrize("method", ["conf-auc", "auto"])
+def test_a_large_table_is_fitted_as_codes_with_the_same_result(method, tmp_path, monkeypatch):
+    frame = write_toy(tmp_path / "cases.csv", 300)
+    request = *("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE), "--epochs", 2, "--method", method, "--no-estimate"
+    run(*request, "--out", tmp_path / "matrix.unskew")
+    monkeypatch.setattr("unskew.tables.streaming.DENSE_BYTES", 0)
+    run(*request, "--out", tmp_path / "codes.unskew")
+    models = [TableModel.load(tmp_path / f"{name}.unskew") for name in ("matrix", "codes")]
+    np.testing.assert_array_equal(*(each.score(frame) for each in models))
+
+
 def test_fit_from_a_parquet_file_that_may_not_be_held(tmp_path, monkeypatch):
     frame = toy_frame(900)
     frame.write_parquet(tmp_path / "cases.parquet", row_group_size=200)

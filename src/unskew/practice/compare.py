@@ -24,7 +24,8 @@ LEVEL = 0.95
 """Share of tables in which the intervals of all differences from the recommended method hold together."""
 QUICK_SECONDS = 45.0
 """After so long a quick comparison begins no other method, nor one that is likely to end later than that."""
-QUICK_ROWS, QUICK_LABELED, QUICK_FOLDS = 5_000, 300, 2
+QUICK_ROWS, QUICK_LABELED, QUICK_NUMBERS, QUICK_FOLDS = 5_000, 300, 2_000_000, 2
+"""Unlabeled and labeled rows that it takes at most, numbers in the unlabeled ones, and folds."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def _rows_to_compare(table: LabeledTable, seed: int, *, quick: bool) -> tuple[La
     """The rows that methods are compared on, in memory, and what a user should know of them."""
     n_rows, rng = len(table.y), np.random.RandomState(seed)
     if quick:
-        kinds = [(np.flatnonzero(table.y == kind), most) for kind, most in ((1, QUICK_LABELED), (0, QUICK_ROWS))]
+        others = max(QUICK_LABELED, min(QUICK_ROWS, QUICK_NUMBERS // len(table.schema.feature_names)))
+        kinds = [(np.flatnonzero(table.y == kind), most) for kind, most in ((1, QUICK_LABELED), (0, others))]
         rows = np.sort(np.concatenate([rng.permutation(each)[:most] for each, most in kinds]))
         n_labeled = int(table.y[rows].sum())
         note = f"A quick comparison is rough: {len(rows):,} of {n_rows:,} rows ({n_labeled:,} labeled) and few folds."

@@ -11,6 +11,8 @@ from scipy import sparse
 from unskew.data.rows import Rows
 from unskew.tables.schema import Column, Schema, categories_of, number_feature
 
+ROWS_AT_ONCE = 1 << 16
+
 Encoded = tuple[np.ndarray | None, np.ndarray | None]
 """The number of each row and its code, where a column has them."""
 
@@ -135,13 +137,17 @@ class EncodedRows(Rows):
     def table(self, rows: np.ndarray | None = None) -> sparse.csr_array:
         """Rows as a sparse matrix."""
         index = np.arange(len(self)) if rows is None else rows
+        # In blocks: the places of all entries at once would take several times the memory of the matrix.
+        starts = range(0, max(1, len(index)), ROWS_AT_ONCE)
+        return sparse.vstack([self._sparse(index[start : start + ROWS_AT_ONCE]) for start in starts], format="csr")
+
+    def _sparse(self, index: np.ndarray) -> sparse.csr_array:
         row, group, code = self._entries(index)
         n, places = len(index), self.layout.numbers
-        kind = np.int32 if max(n * (len(places) + len(self.layout.codes)), self.shape[0]) < 2**31 else np.int64
-        rows_of = np.concatenate([np.repeat(np.arange(n, dtype=kind), len(places)), row.astype(kind)])
-        columns = np.concatenate([np.tile(places.astype(kind), n), (self.layout.codes[group] + code).astype(kind)])
+        rows_of = np.concatenate([np.repeat(np.arange(n), len(places)), row])
+        columns = np.concatenate([np.tile(places, n), self.layout.codes[group] + code])
         entries = np.concatenate([self.numbers[index].ravel(), np.ones(len(row), dtype=np.float32)])
-        return sparse.csr_array(sparse.coo_array((entries, (rows_of, columns)), shape=(n, *self.shape)))
+        return sparse.csr_array((entries, (rows_of, columns)), shape=(n, *self.shape))
 
     def _entries(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row, group and code of each feature of a group that is 1."""

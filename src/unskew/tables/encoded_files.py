@@ -23,7 +23,7 @@ class EncodedParquetRows(ParquetRows):
     """
 
     def __init__(self, table: ParquetTable, schema: Schema, *, memory: float = MEMORY) -> None:
-        self.path, self.columns = table.path.absolute(), schema.names
+        self.path = table.path.absolute()
         self.schema, self._table, self._layout = schema, table, Layout.of(schema.columns)
         # Whoever writes a table from a data frame rarely chooses how large its row groups are.
         largest = max(file.n_rows(number) for file in table.files for number in range(file.metadata.num_row_groups))
@@ -49,7 +49,7 @@ class EncodedParquetRows(ParquetRows):
         for group in groups:
             file, number = self._groups[group]
             first_row, n_before = 1 + int(self._starts[group]), len(parts)
-            for frame in self._table.frames_of_group(file, number, list(self.columns)):
+            for frame in self._table.frames_of_group(file, number, list(self.schema.names)):
                 columns = [
                     read_column(frame[each.name], each.kind, path=self.path, first_row=first_row)
                     for each in self.schema.columns
