@@ -172,3 +172,46 @@ def test_files_of_a_folder_must_have_the_same_columns(tmp_path):
     frame.with_columns(pl.col("age").cast(pl.String)).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(TableError, match='column "age" is of type int64 in "a.parquet" and of type large_string in "b'):
         read_labeled(tmp_path, "label", "risk")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("label", "maybe", r'label column "label" must say .*, but 2 rows of 900 say .* \(first: "maybe" at row 701\)'),
+        ("label", "", r"label column .* in every row, but 2 rows of 900 are blank \(first: row 701\)"),
+        ("risk", "1.7", r'must lie in \[0, 1\] .* but 2 of \d+ do not \(first: "1.7" at row 701\)'),
+        ("risk", "high", r'must be a number .* but 2 of \d+ are not \(first: "high" at row 701\)'),
+        ("risk", "", r"must have a value .* but 2 of \d+ have none \(first: nothing at row 701\)"),
+        (
+            "amount",
+            "-inf",
+            r'column "amount" must hold finite numbers, but 2 rows of 900 .* \(first: "-inf" at row 701\)',
+        ),
+    ],
+)
+def test_a_wrong_value_in_a_late_part_is_named_with_its_row(name, value, words, tmp_path, blocks):
+    lines = mixed(900).with_columns(pl.all().cast(pl.String))
+    place = pl.int_range(900).is_in([700, 899])
+    lines = lines.with_columns(label=pl.when(place).then(pl.lit("1")).otherwise("label"))
+    lines = lines.with_columns(pl.when(place).then(pl.lit(value)).otherwise(name).alias(name))
+    lines.write_csv(tmp_path / "table.csv")
+    with pytest.raises(TableError, match=words):
+        read_labeled(tmp_path / "table.csv", "label", "risk")
+
+
+@pytest.mark.parametrize(
+    ("values", "bytes_per_row"),
+    [
+        (["a rather long word", "another one"], 1),
+        ([f"{each}.5" for each in range(5000)], 4),
+        ([f"{each}.123" for each in range(5000)], 8),
+        ([f"2024-01-{1 + each % 28:02d}T{each % 24:02d}:{each % 60:02d}:{each % 59:02d}" for each in range(5000)], 8),
+        ([f"free text that goes on and on {each}" for each in range(5000)], 8),
+    ],
+    ids=["words", "short numbers", "numbers", "times", "free text"],
+)
+def test_no_column_holds_its_text(values, bytes_per_row):
+    column = column_of("x", pl.String())
+    for _ in range(10):
+        column.take_in(pl.Series(values * (5000 // len(values))))
+    assert column.n_bytes <= 10 * 5000 * bytes_per_row

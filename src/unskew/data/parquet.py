@@ -56,6 +56,7 @@ class ParquetRows(Rows):
     """
 
     prepares_for_order = True  # reads the windows of the order that is next
+    _kept: Any  # gives features by the places of rows, as windows do
 
     def __init__(
         self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: float = 256 << 20
@@ -161,7 +162,7 @@ class ParquetRows(Rows):
 
     def _keep_nothing(self) -> None:
         self._kept_rows = np.empty(0, dtype=np.int64)
-        self._kept: Any = np.empty((0, *self.shape), dtype=np.float32)
+        self._kept = np.empty((0, *self.shape), dtype=np.float32)
 
     def _take_kept(self, index: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write those rows to `out` that are in memory; returns the places of the others."""

@@ -167,6 +167,7 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int, n_jobs: int
             stacklevel=3,
         )
         table, own = table.some_rows(rows), own[rows]
+    assert table.confidence is not None
     X = table.matrix
     data = X, table.y, table.confidence
     score = own if np.isfinite(own).all() else _cross_validated(ranker, data, seed, n_jobs)

@@ -25,15 +25,15 @@ WHOLE = r"^[+-]?\d+(\.0*)?$"
 class Unread(NamedTuple):
     """Values that cannot be read in some way: how many, and the first of them with its place."""
 
-    count: int = 0
+    total: int = 0
     place: int = 0
     value: str = ""
 
     def then(self, text: pl.Series, unread: np.ndarray, n_before: int) -> "Unread":
         """The same after the next rows, of which `unread` marks those that cannot be read."""
         more = int(np.count_nonzero(unread))
-        if not more or self.count:
-            return self._replace(count=self.count + more)
+        if not more or self.total:
+            return self._replace(total=self.total + more)
         first = int(unread.argmax())
         return Unread(more, n_before + first, text[first])
 
@@ -192,13 +192,13 @@ class _Coded:
         if not days.has_nulls():
             return Decided("date", _spread(column.name, days, codes))
         counts = np.bincount(codes, minlength=256)[:n]
-        unread = [self._unread(each.is_null().to_numpy(), counts) for each in (numbers, days)]
+        not_numbers, not_dates = (self._unread(each.is_null().to_numpy(), counts) for each in (numbers, days))
         order = text.arg_sort()  # categories are in the order of the alphabet
         kind = pl.Enum(text.gather(order))
         coded = pl.Series(codes)
         values = text.cast(kind).gather(coded.set(coded == MISSING, None)).alias(column.name)
         like_dates = bool(text.str.contains(LIKE_DATES).all())
-        return Decided("categorical", values, n, False, *unread, has_separators(text), like_dates)
+        return Decided("categorical", values, n, False, not_numbers, not_dates, has_separators(text), like_dates)
 
     def _unread(self, unread: np.ndarray, counts: np.ndarray) -> Unread:
         first = int(unread.argmax())  # values are in the order of their first rows
@@ -237,7 +237,7 @@ class _Readings:
             truth = to_booleans(text, numbers)
             self.truth.take_in(truth.cast(pl.Float64), bool((present & truth.is_null().to_numpy()).any()))
         self._take_in_others(text, present, no_number, n_before)
-        self.numbers.take_in(numbers, bool(self.not_numbers.count))
+        self.numbers.take_in(numbers, bool(self.not_numbers.total))
         if self.numbers.possible and (self.whole_text or self.whole_numbers):
             there = text.drop_nulls()
             self.whole_text = self.whole_text and bool(there.str.contains(WHOLE).all())

@@ -45,7 +45,7 @@ class EncodedParquetRows(ParquetRows):
         return parts[0].followed_by(parts[1:]) if parts else self._encode([], 0)
 
     def _read(self, groups: np.ndarray) -> EncodedRows:
-        parts = []
+        parts: list[EncodedRows] = []
         for group in groups:
             file, number = self._groups[group]
             first_row, n_before = 1 + int(self._starts[group]), len(parts)

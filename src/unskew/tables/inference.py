@@ -97,7 +97,7 @@ class TextFound:
         found = text.decide()
         if found.kind == "categorical":
             return _infer_categories(text, found, _hint_about_text(text.n_present, found, self._first_row))
-        if found.kind == "numeric" and text.infinite.count:
+        if found.kind == "numeric" and text.infinite.total:
             count, place, value = text.infinite
             in_words = rows_of(count, text.n_rows, "holds an infinite one", "hold infinite ones")
             refuse_infinite(
@@ -122,7 +122,7 @@ class NativeFound:
     @property
     def n_bytes(self) -> int:
         """Memory that it holds, about."""
-        return sum(each.estimated_size() for each in self._parts)
+        return sum(int(each.estimated_size()) for each in self._parts)
 
     def take_in(self, series: pl.Series) -> None:
         """Read the next rows."""
@@ -275,9 +275,9 @@ def _infer_categories(text: TextColumn, found: Decided, hint: str) -> Found:
 def _hint_about_text(n_present: int, found: Decided, first_row: int) -> str:
     """Why a column may have become text that was not meant to be; nothing if there is no sign of it."""
     others = found.not_numbers
-    if others.count <= FEW_OTHERS * n_present:
+    if others.total <= FEW_OTHERS * n_present:
         return (
-            f"all but {others.count:,} of {n_present:,} values are numbers (first other: "
+            f"all but {others.total:,} of {n_present:,} values are numbers (first other: "
             f"{_with_place(others, first_row)}); leave those blank to use it as a number"
         )
     if found.separated:
@@ -285,9 +285,9 @@ def _hint_about_text(n_present: int, found: Decided, first_row: int) -> str:
             "looks like numbers with separators, a decimal comma or a unit; write them as 1234.5 to use it as a number"
         )
     others = found.not_dates
-    if others.count <= FEW_OTHERS * n_present:
+    if others.total <= FEW_OTHERS * n_present:
         return (
-            f"all but {others.count:,} of {n_present:,} values are dates (first other: "
+            f"all but {others.total:,} of {n_present:,} values are dates (first other: "
             f"{_with_place(others, first_row)}); fix those or leave them blank to use it as a date"
         )
     if found.like_dates:
