@@ -26,7 +26,6 @@ from unskew.data.rows import Rows
 from unskew.data.validation import check_confidence, count_rows, part_of, plain_array
 from unskew.errors import LowReliabilityWarning, TooFewLabeled
 from unskew.learning.density_ratio import ratio_from_odds
-from unskew.learning.threads import one_thread
 from unskew.metrics._tables import complete_features, output_of
 from unskew.metrics.estimates import RankingEstimate, estimate_ranking
 from unskew.metrics.reliability import check_given_prior, warn_of
@@ -172,6 +171,8 @@ def out_of_fold_score(
 
 
 def _rank_on_one_thread(*request: Any) -> np.ndarray:
+    from unskew.learning.threads import one_thread  # which loads torch
+
     with one_thread():
         return _rank_in_fold(*request)
 
