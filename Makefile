@@ -51,6 +51,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/whole_fits.py --most 1000000 --out results/benchmarks/whole_fits.csv
 	$(BIN)/python benchmarks/larger_than_memory.py --out results/benchmarks/larger_than_memory.csv
 	$(BIN)/python benchmarks/explain.py --out results/benchmarks/explain.csv
+	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv
 	$(BIN)/python benchmarks/page.py
 
 

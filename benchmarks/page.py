@@ -13,12 +13,12 @@ from chapters.goals import goal_section
 from chapters.pairs import pair_picture, pair_section
 from chapters.steps import step_picture, step_section
 from chapters.text import FOLDER, Results, TextRow
-from chapters.trainings import fit_picture, fit_section, job_section, larger_section
+from chapters.trainings import fit_picture, fit_section, job_section, larger_section, million_section
 from rows import MACHINE, read_rows
 from unskew._support.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
-FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "explain"
+FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "million_rows", "explain"
 
 
 def read_results(folder: Path) -> Results:
@@ -56,6 +56,7 @@ def page(results: Results) -> str:
         job_section(results["jobs"]),
         fit_section(results["whole_fits"]),
         larger_section(results["larger_than_memory"]),
+        million_section(results["million_rows"]),
         explanation_section(results["explain"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"

@@ -10,7 +10,17 @@ import unskew
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
-SCRIPTS = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "explain", "page"
+SCRIPTS = (
+    "pair_sums",
+    "step_ratio",
+    "cnn_step",
+    "jobs",
+    "whole_fits",
+    "larger_than_memory",
+    "million_rows",
+    "explain",
+    "page",
+)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +104,20 @@ def test_a_smaller_table_does_not_count_for_the_goal(modules, tmp_path):
     rows.save_rows([row], tmp_path / "larger_than_memory.csv")
     found = verdicts(page, page.read_results(tmp_path))
     assert found["10,000,000 rows x 50 columns, scoring: peak memory"] == "not measured"
+
+
+def test_goals_of_a_command_name_the_method_they_were_measured_with(modules, tmp_path):
+    rows, page = modules
+    csv = {"what": "csv", "method": "auto", "epochs": "by size", "rows": 10**6, "ratio": 1.2, "peak_over_file": 3.1}
+    large = {"what": "parquet", "method": "auto", "epochs": "by size", "rows": 10**7, "peak_mb": 1999}
+    rows.save_rows([csv, large], tmp_path / "million_rows.csv")
+    results = page.read_results(tmp_path)
+    found = verdicts(page, results)
+    name = "`unskew fit --method auto`, 1,000,000 rows of CSV"
+    assert found[f"{name}: time, over reading with polars and the fit alone"] == "met"
+    assert found[f"{name}: peak memory, over the file"] == "**missed**"
+    assert found["`unskew fit --method auto`, 10,000,000 rows (parquet): peak memory"] == "met"
+    assert "| csv, auto | by size | 1,000,000 |" in page.page(results)
 
 
 def test_page_and_pictures_from_made_up_rows(modules, tmp_path, monkeypatch):

@@ -230,14 +230,19 @@ def _fill_features(features: np.ndarray, column: Column, values: pl.Series) -> n
         unknown = (codes.is_null() & values.is_not_null()).to_numpy()
         known = codes.is_not_null().to_numpy().nonzero()[0]
         features[known, codes.drop_nulls().to_numpy()] = 1
-    elif column.varies and column.kind == "boolean":
-        # Where a feature of its own marks missing values, any number will do; else the average does least harm.
-        features[:, 0] = values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
     elif column.varies:
-        features[:, 0] = _standardized_numbers(column, values)
+        features[:, 0] = number_feature(column, values)
     if column.n_missing:
         features[:, -1] = values.is_null().to_numpy()
     return unknown
+
+
+def number_feature(column: Column, values: pl.Series) -> np.ndarray:
+    """The numbers of a column that varies, as they are learned from."""
+    if column.kind == "boolean":
+        # Where a feature of its own marks missing values, any number will do; else the average does least harm.
+        return values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
+    return _standardized_numbers(column, values)
 
 
 def categories_of(column: Column) -> pl.Enum:
