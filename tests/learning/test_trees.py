@@ -13,7 +13,16 @@ from unskew.data.rows import as_rows
 from unskew.errors import MissingExtra
 from unskew.learning import boosting
 from unskew.learning.boosted_trees import LAYOUT, BoostedTrees, check_arrays, joined_trees
-from unskew.learning.boosting import BinnedRows, TreeTrainer, _Slopes, dataset_of, rounded_down, trees_of
+from unskew.learning.boosting import (
+    LIKELIHOOD,
+    PAIRS,
+    BinnedRows,
+    TreeTrainer,
+    _Slopes,
+    dataset_of,
+    rounded_down,
+    trees_of,
+)
 from unskew.learning.scoring import score_rows
 from unskew.learning.tree_pace import leaves_for, tree_pace_for
 from unskew.objectives import pairs
@@ -48,7 +57,7 @@ def as_arrays(booster):
 
 def test_slopes_are_those_of_a_double_loop_times_what_makes_their_mean_one():
     data, rng = record(40, 8), np.random.RandomState(1)
-    slopes, score, w, alpha = _Slopes(risk, data, 0.0, False), rng.normal(size=40), data.weight, 8 / 40
+    slopes, score, w, alpha = _Slopes(risk, data, 0.0, PAIRS), rng.normal(size=40), data.weight, 8 / 40
     at_zero, expected = (np.zeros(40) for _ in range(2))
     for found, s in ((at_zero, np.zeros(40)), (expected, score)):
         for n in range(8):
@@ -71,7 +80,7 @@ def test_the_curvature_of_the_cross_entropy_is_exact():
     from unskew.rankers.labeling import labeling_risk
 
     data, score = record(50, 10), np.random.RandomState(0).normal(size=50)
-    gradient, curvature = _Slopes(labeling_risk, data, 0.0, True)(score, None)
+    gradient, curvature = _Slopes(labeling_risk, data, 0.0, LIKELIHOOD)(score, None)
     p = 1 / (1 + np.exp(-score))
     np.testing.assert_allclose(gradient, p - np.repeat([1, 0], [10, 40]), atol=1e-5)
     np.testing.assert_allclose(curvature, p * (1 - p), atol=1e-5)
