@@ -10,6 +10,7 @@ from pathlib import Path
 
 from chapters.goals import goal_section
 from chapters.pairs import pair_picture, pair_section
+from chapters.rankings import categories_section, trees_section
 from chapters.steps import step_picture, step_section
 from chapters.text import FOLDER, Results, TextRow
 from chapters.trainings import fit_picture, fit_section, job_section, larger_section
@@ -17,7 +18,16 @@ from rows import MACHINE, read_rows
 from unskew._support.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
-FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory"
+FILES = (
+    "pair_sums",
+    "step_ratio",
+    "cnn_step",
+    "jobs",
+    "whole_fits",
+    "larger_than_memory",
+    "trees_auc",
+    "trees_categories",
+)
 
 
 def read_results(folder: Path) -> Results:
@@ -55,6 +65,8 @@ def page(results: Results) -> str:
         job_section(results["jobs"]),
         fit_section(results["whole_fits"]),
         larger_section(results["larger_than_memory"]),
+        trees_section(results["trees_auc"]),
+        categories_section(results["trees_categories"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 

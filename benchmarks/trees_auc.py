@@ -2,11 +2,11 @@
 
     UNSKEW_DATA=FOLDER python benchmarks/trees_auc.py [--seeds 5] [--jobs 2] [--out FILE]
 
-True test AUC of five ways to rank, each as users get it, on the same draws: `conf-auc` with the network and with boosted
-trees, `conf-fit` with trees, `auto` as it is and with trees. The tables are two health surveys by the paper's protocol
-(priors 0.1 and 0.2, a tenth of the positives labeled) and two laws with interactions, whose confidence is the posterior
-with noise on the logit: `products` of columns (4,000 rows), and `rules` about columns and small whole numbers (8,000
-rows).
+True test AUC of five ways to rank, each as users get it, on the same draws: `conf-auc` with the network and with
+boosted trees, `conf-fit` with trees, `auto` as it is and with trees. The tables are two health surveys by the paper's
+protocol (priors 0.1 and 0.2, a tenth of the positives labeled) and two laws with interactions: `products` of columns
+(4,000 rows), and `rules` about columns and small whole numbers (8,000 rows). The confidence of the laws is the
+posterior with noise on the logit.
 
 What trees are like was chosen on seeds 0 to 4. Judged are, as written down before any of them was run, the surveys on
 seeds 5 to 9 and the laws on seeds 100 to 104. A draw is done for all ways before the next one; draws that are in the
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import expit
+from scipy import special  # a module: workers get the functions of a script by value, and its ufuncs not at all
 
 import unskew
 from rows import Row, continued
@@ -48,7 +48,7 @@ def products(n: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray
     """Features, logit of the posterior, propensity: what counts is mostly the sign of a product."""
     X = rng.normal(size=(n, 10))
     logit = 2.5 * X[:, 0] * X[:, 1] + 1.5 * X[:, 2] * np.sign(X[:, 3]) + X[:, 4] - 2.5
-    return X, logit, expit(1.5 * X[:, 5] + X[:, 0] - 1.5)
+    return X, logit, special.expit(1.5 * X[:, 5] + X[:, 0] - 1.5)
 
 
 def rules(n: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,7 +58,7 @@ def rules(n: int, rng: np.random.RandomState) -> tuple[np.ndarray, np.ndarray, n
     first = 3.0 * ((X[:, 0] > 0) & (X[:, 1] > 0.3))
     second = 2.5 * ((X[:, 6] >= 3) & (X[:, 2] < 0))
     third = 3.0 * ((np.abs(X[:, 3]) > 1.3) & (X[:, 7] == 2))
-    propensity = expit(1.5 * X[:, 5] - 1) * np.where(X[:, 6] >= 3, 0.8, 0.3)
+    propensity = special.expit(1.5 * X[:, 5] - 1) * np.where(X[:, 6] >= 3, 0.8, 0.3)
     return X, first + second + third - 3 + 0.5 * X[:, 4], propensity
 
 
@@ -88,9 +88,9 @@ def _of_survey(table: str, prior: float, seed: int) -> list[Row]:
 def _of_law(table: str, seed: int) -> list[Row]:
     (law, n_rows), rng = LAWS[table], np.random.RandomState(seed)
     X, logit, propensity = law(n_rows + N_TEST, rng)
-    X, y = X.astype(np.float32), rng.uniform(size=len(logit)) < expit(logit)
+    X, y = X.astype(np.float32), rng.uniform(size=len(logit)) < special.expit(logit)
     labeled = (y & (rng.uniform(size=len(y)) < propensity))[:n_rows].astype(int)
-    confidence = expit(logit + NOISE * rng.normal(size=len(logit)))[:n_rows]
+    confidence = special.expit(logit + NOISE * rng.normal(size=len(logit)))[:n_rows]
     usual: dict[str, Any] = {"prior": float(y.mean()), "probability": False, "random_state": seed}
     found: list[Row] = []
     for way, (method, network) in WAYS.items():
@@ -114,12 +114,14 @@ def main() -> None:
         draws += [(table, prior, FIRST_SURVEY + number) for table in SURVEYS for prior in PRIORS]
     with continued(arguments.out, HEADER) as (known, append):
         done = {(row["table"], row["prior"], row["seed"]) for row in known}
-        wanted = [each for each in draws if (each[0], "" if each[1] is None else str(each[1]), str(each[2])) not in done]
+        names = {each: (each[0], "" if each[1] is None else str(each[1]), str(each[2])) for each in draws}
+        wanted = [each for each in draws if names[each] not in done]
         pool = Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
         for rows in pool(delayed(rows_of)(*each) for each in wanted):
             for row in rows:
                 append(row)
-            print(*(rows[0][name] for name in HEADER[:4]), *(f"{row['way']}: {row['auc']:.4f}" for row in rows), flush=True)
+            scores = (f"{row['way']}: {row['auc']:.4f}" for row in rows)
+            print(*(rows[0][name] for name in HEADER[:4]), *scores, flush=True)
 
 
 if __name__ == "__main__":

@@ -242,7 +242,7 @@ class _Slopes:
         return float(value), slope.numpy()
 
     def _with_constant_curvature(self, score: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Squares: the curvature is how much the slopes rise with the scores, and that of labeled rows is 1 in the mean."""
+        """Squares: the curvature is how much slopes rise with the scores; that of labeled rows is 1 in the mean."""
         if self.curvature is None:
             rise = self.at(score + 1)[1] - slope
             self.factor = _factor_for(rise[: self.sizes[0]])

@@ -1,7 +1,7 @@
 """What gives the probability of being positive for any row: numbers only, so that a model file can keep it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -68,8 +68,9 @@ class PosteriorModel:
         arrays = {"size": np.ones(np.shape(arrays.get("mean", ()))), **arrays}
         found = _checked_arrays(arrays, n_inputs)
         names = "kept", "mean", "deviation", "size", "ranked", "quantiles"
-        gaps = found.get("filled"), found.get("marked", np.arange(0))
-        scaling = Scaling(found.get("center"), found.get("directions"), *(found[name] for name in names), *gaps)
+        scaling = Scaling(found.get("center"), found.get("directions"), *(found[name] for name in names))
+        if "filled" in found:
+            scaling = replace(scaling, filled=found["filled"], marked=found["marked"])
         waves = Waves(found["frequencies"], found["phases"])
         numbers = found["unseen"].reshape(1), found["offset"].reshape(1)
         return cls(scaling, waves, found["coefficients"][:, None], *numbers)

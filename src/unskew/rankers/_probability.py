@@ -77,6 +77,7 @@ def require_posterior(ranker: Any) -> bool:
     if not hasattr(ranker, "posterior_"):
         raise AttributeError(
             f"probabilities are learned from the confidence of {LEAST_LABELED} labels or more, but this ranker was "
-            "fitted without it, or with probability=False, or it comes from a file of an earlier version. Call fit(X, y, confidence=...)."
+            "fitted without it, or with probability=False, or it comes from a file of an earlier version. Call "
+            "fit(X, y, confidence=...)."
         )
     return True
