@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
 BLOCK_ROWS = 1024
@@ -213,10 +214,12 @@ class _Columns:
         for tree in trees:
             for _, members in tree.sets():
                 self.sets.setdefault(members, len(self.sets))
-        self.marks = np.unique(np.concatenate([NO_MEMBERS, *(np.array(each) for each in self.sets)]).astype(np.int64))
-        self.is_in = np.zeros((len(self.sets), len(self.marks)), dtype=np.float32)
-        for members, number in self.sets.items():
-            self.is_in[number, np.searchsorted(self.marks, members)] = 1
+        of_all = np.concatenate([NO_MEMBERS, *(np.array(each, dtype=np.int32) for each in self.sets)])
+        self.marks, place = np.unique(of_all, return_inverse=True)
+        ends = np.cumsum([0, *(len(each) for each in self.sets)])
+        shape = len(self.sets), len(self.marks)
+        # Sparse: a file with many sets of one column each must not ask for the product of both counts.
+        self.is_in = sparse.csr_array((np.ones(len(of_all), dtype=np.float32), place, ends), shape=shape)
 
     def _keys(self, tree: Tree) -> np.ndarray:
         return tree.split_feature.astype(np.int64) + np.where(tree.missing_left, 0, self.n_features)

@@ -31,8 +31,8 @@ class ConfidenceFit(Ranker):
 
     The weights v undo the bias of the labels; the second term, with k = 0.01, keeps rows low that are unlike any label,
     and changes no order where labels are. It is the regression of `conf-reg` for functions that have no closed form:
-    with ``network="trees"`` f is a sum of trees, which find interactions and steps. That is for the one-sample scenario;
-    in the two-sample scenario the density ratio takes the place of u, and E is over the unlabeled rows.
+    with ``network="trees"`` f is a sum of trees, which find interactions and steps. That is for the one-sample
+    scenario; in the two-sample scenario the density ratio takes the place of u, and E is over the unlabeled rows.
 
     Attributes
     ----------
