@@ -52,7 +52,9 @@ class ConfidenceFit(Ranker):
 
     **Do not use it when.**
     The confidence has little to do with the columns (all labels sure, votes of a few people), or there are few labels:
-    `conf-gp`, `conf-reg` and `auto` learn more from the unlabeled rows then.
+    `conf-gp`, `conf-reg` and `auto` learn more from the unlabeled rows then. Nor with trees where whole kinds of rows
+    are never labeled because they are hardly ever positive: beside the penalty on leaves the second term weighs little,
+    and such rows get about the mean score of the labels.
 
     **Differs from its authors.**
     It is this library's own.
