@@ -243,6 +243,8 @@ def damaged_trees(samples: Samples, rng: Random) -> bytes:
 def with_other_number_in(array: np.ndarray, rng: Random) -> None:
     """One entry replaced by an odd number or by another entry, or two exchanged."""
     flat = array.reshape(-1)
+    if not flat.size:
+        return
     place, other = rng.randint(flat.size, size=2)
     way = rng.randint(3)
     if way == 0:
@@ -304,7 +306,7 @@ def with_other_arrays(arrays: bytes, rng: Random) -> bytes:
         found[name] = array.astype(rng.choice(["f2", "f8", "i4", "u1", "?"]))
     elif way == 4:
         array = array.copy()
-        if array.dtype.kind == "f":
+        if array.dtype.kind == "f" and array.size:
             array.reshape(-1)[rng.randint(array.size)] = rng.choice([np.nan, np.inf, -np.inf, 3e38, 1e-45])
         else:
             with_other_number_in(array, rng)
