@@ -45,6 +45,7 @@ import unskew
 from unskew import load as load_model
 from unskew._support.modelfile import read_model_file
 from unskew.cli import app
+from unskew.learning.boosted_trees import BoostedTrees
 
 Random = np.random.RandomState
 LONGEST = 20.0
@@ -96,8 +97,17 @@ def make_samples(folder: Path, n_rows: int = 300) -> Samples:
     X = rng.normal(size=(n_rows, made.n_features_in_))
     labeled = X[:, 0] + rng.normal(size=n_rows) > 1
     grown.fit(X, labeled.astype(int), confidence=rng.uniform(size=n_rows))
+    grown.network_ = with_sets(grown.network_, rng)
     grown.save(trees, notes=read_model_file(model).header["notes"])  # so that the commands can use it
     return Samples(paths, model, trees)
+
+
+def with_sets(network: BoostedTrees, rng: Random) -> BoostedTrees:
+    """The same trees, but that every third node asks for a set of two columns."""
+    arrays = {name: value.numpy().copy() for name, value in network.state_dict().items()}
+    arrays["n_members"][::3] = 2
+    arrays["member"] = rng.randint(network.n_features, size=arrays["n_members"].sum()).astype(np.int32)
+    return BoostedTrees.from_arrays(arrays, network.n_features).eval()
 
 
 def sample_table(rng: Random, n_rows: int) -> pa.Table:
@@ -233,6 +243,8 @@ def damaged_trees(samples: Samples, rng: Random) -> bytes:
 def with_other_number_in(array: np.ndarray, rng: Random) -> None:
     """One entry replaced by an odd number or by another entry, or two exchanged."""
     flat = array.reshape(-1)
+    if not flat.size:
+        return
     place, other = rng.randint(flat.size, size=2)
     way = rng.randint(3)
     if way == 0:
@@ -294,7 +306,7 @@ def with_other_arrays(arrays: bytes, rng: Random) -> bytes:
         found[name] = array.astype(rng.choice(["f2", "f8", "i4", "u1", "?"]))
     elif way == 4:
         array = array.copy()
-        if array.dtype.kind == "f":
+        if array.dtype.kind == "f" and array.size:
             array.reshape(-1)[rng.randint(array.size)] = rng.choice([np.nan, np.inf, -np.inf, 3e38, 1e-45])
         else:
             with_other_number_in(array, rng)

@@ -11,6 +11,7 @@ from pathlib import Path
 from chapters.explanations import explanation_section
 from chapters.goals import goal_section
 from chapters.pairs import pair_picture, pair_section
+from chapters.rankings import categories_section, trees_section
 from chapters.steps import step_picture, step_section
 from chapters.text import FOLDER, Results, TextRow
 from chapters.trainings import fit_picture, fit_section, job_section, larger_section, million_section
@@ -18,7 +19,18 @@ from rows import MACHINE, read_rows
 from unskew._support.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
-FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "whole_fits", "larger_than_memory", "million_rows", "explain"
+FILES = (
+    "pair_sums",
+    "step_ratio",
+    "cnn_step",
+    "jobs",
+    "whole_fits",
+    "larger_than_memory",
+    "million_rows",
+    "explain",
+    "trees_auc",
+    "trees_categories",
+)
 
 
 def read_results(folder: Path) -> Results:
@@ -58,6 +70,8 @@ def page(results: Results) -> str:
         larger_section(results["larger_than_memory"]),
         million_section(results["million_rows"]),
         explanation_section(results["explain"]),
+        trees_section(results["trees_auc"]),
+        categories_section(results["trees_categories"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 

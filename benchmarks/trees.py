@@ -24,7 +24,7 @@ from measure import least_seconds
 from rows import Row, Rows, add_out, save_rows
 from unskew.data.rows import as_rows
 from unskew.learning.boosted_trees import BoostedTrees, joined_trees
-from unskew.learning.boosting import GROWING, _Slopes, dataset_of, trees_of
+from unskew.learning.boosting import GROWING, PAIRS, _Slopes, dataset_of, trees_of
 from unskew.learning.scoring import score_rows
 from unskew.objectives.pairs import rounded_scores
 from unskew.records import PUData, ScoredBatch
@@ -53,7 +53,7 @@ def objective_share(n_rows: int, n_rounds: int) -> float:
     X, labeled, confidence = table(n_rows)
     rows = np.flatnonzero(labeled), np.flatnonzero(labeled == 0)
     data = PUData(as_rows(X), *rows, weight=confidence[rows[0]])
-    slopes = _Slopes(risk, data, 0.0, False)
+    slopes = _Slopes(risk, data, 0.0, PAIRS)
     booster = lgb.Booster({**GROWING, "num_leaves": LEAVES}, dataset_of(data.X, np.concatenate(rows)))
     spent = []
 

@@ -81,6 +81,17 @@ def test_rows_of_other_processors_stay_and_those_of_this_one_are_replaced(module
     assert rows.with_other_processors([{"ratio": 1.3}], None) == [{"processor": here, "ratio": 1.3}]
 
 
+def test_auto_with_trees_is_compared_with_the_better_of_network_and_trees(modules):
+    ways = {"network": 0.7, "trees": 0.72, "auto": 0.8, "auto, trees": 0.75}
+    rows = [
+        {"table": "rules", "labels": "100", "seed": str(seed), "way": way, "auc": str(auc + seed / 100)}
+        for seed in (0, 2)
+        for way, auc in ways.items()
+    ]
+    section = importlib.import_module("chapters.rankings").trees_section(rows)
+    assert "| rules | 2 | 100 | 0.710 | 0.730 | 0.810 | 0.760 | +0.030 |" in section
+
+
 @pytest.mark.parametrize(("time_of_ours", "verdict"), [(1.0, "met"), (2.0, "**missed**")])
 def test_goals_are_judged_by_the_rows(modules, tmp_path, time_of_ours, verdict):
     rows, page = modules

@@ -3,6 +3,7 @@
 import math
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,13 +14,24 @@ from unskew.data.rows import as_rows
 from unskew.errors import MissingExtra
 from unskew.learning import boosting
 from unskew.learning.boosted_trees import LAYOUT, BoostedTrees, check_arrays, joined_trees
-from unskew.learning.boosting import BinnedRows, TreeTrainer, _Slopes, dataset_of, rounded_down, trees_of
+from unskew.learning.boosting import (
+    LIKELIHOOD,
+    PAIRS,
+    BinnedRows,
+    Columns,
+    TreeTrainer,
+    _Slopes,
+    dataset_of,
+    rounded_down,
+    trees_of,
+)
 from unskew.learning.scoring import score_rows
 from unskew.learning.tree_pace import leaves_for, tree_pace_for
 from unskew.objectives import pairs
 from unskew.objectives.auc_risk import weighted_auc_risk
 from unskew.objectives.pairs import SlopesOf, rounded_scores
 from unskew.objectives.surrogates import logistic, sigmoid
+from unskew.rankers.conf_fit import PULL, squared_risk
 
 lgb = pytest.importorskip("lightgbm")
 
@@ -48,7 +60,7 @@ def as_arrays(booster):
 
 def test_slopes_are_those_of_a_double_loop_times_what_makes_their_mean_one():
     data, rng = record(40, 8), np.random.RandomState(1)
-    slopes, score, w, alpha = _Slopes(risk, data, 0.0, False), rng.normal(size=40), data.weight, 8 / 40
+    slopes, score, w, alpha = _Slopes(risk, data, 0.0, PAIRS), rng.normal(size=40), data.weight, 8 / 40
     at_zero, expected = (np.zeros(40) for _ in range(2))
     for found, s in ((at_zero, np.zeros(40)), (expected, score)):
         for n in range(8):
@@ -71,7 +83,7 @@ def test_the_curvature_of_the_cross_entropy_is_exact():
     from unskew.rankers.labeling import labeling_risk
 
     data, score = record(50, 10), np.random.RandomState(0).normal(size=50)
-    gradient, curvature = _Slopes(labeling_risk, data, 0.0, True)(score, None)
+    gradient, curvature = _Slopes(labeling_risk, data, 0.0, LIKELIHOOD)(score, None)
     p = 1 / (1 + np.exp(-score))
     np.testing.assert_allclose(gradient, p - np.repeat([1, 0], [10, 40]), atol=1e-5)
     np.testing.assert_allclose(curvature, p * (1 - p), atol=1e-5)
@@ -120,6 +132,65 @@ def test_scores_are_those_of_lightgbm(leaves):
     expected = booster.predict(rows.astype(np.float64), raw_score=True)
     np.testing.assert_allclose(network(torch.from_numpy(rows)).numpy(), expected, atol=1e-9)
     np.testing.assert_allclose(score_rows(network, as_rows(rows)).numpy(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("leaves", [4, 31, 60])
+def test_sets_of_categories_are_scored_as_by_lightgbm(leaves):
+    rng = np.random.RandomState(0)
+    first, second, numbers = rng.randint(45, size=2000), rng.randint(5, size=2000), rng.normal(size=(2000, 2))
+    y = np.sin(3.3 * first) + 0.5 * np.cos(second) + 0.5 * numbers[:, 0] + 0.3 * rng.normal(size=2000) > 0.4
+    X = np.column_stack([numbers[:, 0], np.eye(45)[first], numbers[:, 1], np.eye(5)[second]]).astype(np.float32)
+    X[:60, 1:46] = 0  # a word that was not known in training
+    columns = Columns(52, (tuple(range(1, 46)), tuple(range(47, 52))))
+    codes = columns.fold(X)
+    assert np.isnan(codes[:60, 2]).all()
+    np.testing.assert_array_equal(codes[60:], np.column_stack([numbers, first, second]).astype(np.float32)[60:])
+    free = {"min_data_per_group": 5, "cat_smooth": 1, "max_cat_to_onehot": 1}
+    quiet = {"objective": "binary", "num_leaves": leaves, "min_data_in_leaf": 2, "verbosity": -1, "num_threads": 1}
+    data = lgb.Dataset(codes[60:], y[60:], params={**quiet, **free}, categorical_feature=[2, 3])
+    booster = lgb.train({**quiet, **free}, data, 20)
+    arrays = joined_trees(list(trees_of(booster.model_to_string(), columns)), 0.0)
+    assert (arrays["n_members"] > 1).sum() > 20
+    network = BoostedTrees.from_arrays(arrays, 52)
+    expected = booster.predict(codes.astype(np.float64), raw_score=True)
+    np.testing.assert_allclose(network(torch.from_numpy(X)).numpy(), expected, atol=1e-9)
+    again = pickle.loads(pickle.dumps(network.first(10)))
+    expected = booster.predict(codes.astype(np.float64), raw_score=True, num_iteration=10)
+    np.testing.assert_allclose(again(torch.from_numpy(X)).numpy(), expected, atol=1e-9)
+
+
+def test_arrays_of_earlier_versions_have_no_sets():
+    arrays = as_arrays(grown(np.random.RandomState(0).normal(size=(99, 5)), np.arange(99) % 2))
+    older = {name: each for name, each in arrays.items() if name not in ("n_members", "member")}
+    rows = torch.randn(30, 5, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(BoostedTrees.from_arrays(older, 5)(rows), BoostedTrees.from_arrays(arrays, 5)(rows))
+
+
+def test_squares_begin_at_the_best_constant_with_their_own_curvature():
+    data = replace(record(50, 10), confidence=np.linspace(0.1, 0.9, 10))
+    squares = partial(squared_risk, low=-2.0, spread=1.5, two_sample=False)
+    start = boosting._start_of(squares, data, boosting.SQUARES)
+    y, w = np.log(data.confidence / (1 - data.confidence)), data.weight
+    target, pull = 1 + (y + 2) / 1.5, PULL
+    by_hand = (w * target).mean() / (w.mean() + pull)
+    assert start == pytest.approx(by_hand, rel=1e-5)
+    slopes = _Slopes(squares, data, 0.0, boosting.SQUARES)
+    score = np.random.RandomState(0).normal(size=50)
+    for _ in range(2):
+        gradient, curvature = slopes(score, None)
+        own = np.concatenate([w / 10 + pull * 0.2 / 10, np.full(40, pull * 0.8 / 40)])  # halves of the curvature
+        np.testing.assert_allclose(curvature, own / own[:10].mean(), rtol=1e-3, atol=2e-6)
+        slope = own * score - np.concatenate([w * target / 10, np.zeros(40)])
+        np.testing.assert_allclose(gradient, slope / own[:10].mean(), rtol=1e-3, atol=1e-4)
+        score = score + 0.5
+
+
+def test_rows_that_nothing_splits_end_in_no_tree():
+    data = record(60, 10)
+    alike = replace(data, X=as_rows(np.ones((60, 3), dtype=np.float32)))
+    trained = TreeTrainer("trees", max_epochs=200).minimize(risk, alike, alike, np.random.RandomState(0))
+    assert len(trained.history) == 1
+    assert trained.network.trees() == []
 
 
 def test_thresholds_are_rounded_so_that_the_same_numbers_are_above():
@@ -201,7 +272,9 @@ def test_without_the_package_an_extra_is_asked_for(monkeypatch):
 
 def test_pace_by_size():
     assert tree_pace_for(5000, 100)[:3:2] == (200, 0.05)
+    assert tree_pace_for(5000, 100, 4.0)[:3:2] == (200, 0.1)
     assert tree_pace_for(10**6, 10**4)[:3:2] == (100, 0.1)
+    assert (leaves_for(5000, 149), leaves_for(5000, 150)) == (4, 8)
     assert (leaves_for(5000, 100), leaves_for(10**6, 10**4), leaves_for(10**6, 100)) == (4, 31, 4)
 
 
@@ -244,6 +317,10 @@ DAMAGES = [
     (set_to("start", (), -np.inf), "finite, start too"),
     (set_to("split_feature", 3, 5), "splits by 5 features"),
     (set_to("split_feature", 3, -1), "splits by 5 features"),
+    (replaced("member", lambda a: np.zeros(3, np.int32)), "of nodes with 3 members"),
+    (set_to("n_members", 0, 1), "of nodes with 0 members"),
+    (set_to("n_members", slice(0, 2), [-1, 1]), "of nodes with 0 members"),
+    (replaced("member", lambda a: np.array([5], np.int32)), "splits by 5 features"),
     (set_to("left_child", 0, 0), "children that come later"),
     (set_to("right_child", 2, 1), "children that come later"),
     (set_to("left_child", 1, 10**6), "children that come later"),

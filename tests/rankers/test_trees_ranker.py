@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -21,7 +22,7 @@ from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork
 pytest.importorskip("lightgbm")
 
 TREES = {"network": "trees", "max_epochs": 30, "learning_rate": 0.2, "random_state": 0}
-GROWING = ["conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "npu"]
+GROWING = ["conf-auc", "no-conf", "ntc", "nnpu", "puauc", "pusb", "pg", "pconf", "npu", "conf-fit"]
 
 
 @pytest.fixture(scope="module")
@@ -124,13 +125,23 @@ def test_missing_values_reach_the_trees():
     rows.columns = others.columns = ["a", "b"]
     ranker = unskew.make("conf-auc", **TREES).fit(rows, data.labeled, confidence=data.confidence)
     assert np.isfinite(ranker.decision_function(rows)).all()
-    assert not hasattr(ranker, "posterior_")
-    with pytest.raises(AttributeError) as error:
-        ranker.predict_proba(rows)
-    assert "rows with missing values" in str(error.value.__cause__)
+    assert np.isfinite(ranker.predict_proba(rows)).all()
     full = unskew.make("conf-auc", **TREES).fit(others, data.labeled, confidence=data.confidence)
-    with pytest.raises(ValueError, match="no value of X may be missing, but some are NaN"):
-        full.predict_proba(rows)
+    assert np.isfinite(full.predict_proba(rows)).all()  # where none was missing in training, it is the mean
+    assert np.isfinite(full.decision_function(rows)).all()
+
+
+def test_files_of_earlier_versions_have_no_probability_of_missing_values(fitted, tmp_path):
+    path = tmp_path / "model"
+    fitted.save(path)
+    model = read_model_file(path)
+    arrays = {name: each for name, each in model.arrays.items() if not name.endswith((".filled", ".marked"))}
+    write_model_file(path, type(model)(model.header, arrays))
+    again, rows = unskew.load(path), toy.draw(20, random_state=1).X
+    np.testing.assert_array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
+    rows[3, 0] = np.nan
+    with pytest.raises(ValueError, match="come from a file of an earlier version.*no value of X may be missing"):
+        again.predict_proba(rows)
 
 
 def test_who_takes_missing_values():
@@ -138,8 +149,9 @@ def test_who_takes_missing_values():
         return unskew.make(name, **{"network": "trees", **parameters}).takes_missing
 
     assert all(takes(name) for name in GROWING)
-    assert not any(takes(name) for name in ("auto", "conf-gp", "conf-reg", "ntc-linear", "lbe"))
-    assert not takes("conf-auc", network="mlp")
+    assert all(takes(name) for name in ("auto", "conf-fit", "conf-gp", "conf-reg", "ntc-linear"))
+    assert not any(takes(name) for name in ("lbe", "sar-em", "conf-joint"))
+    assert not any(takes(name, network="mlp") for name in ("conf-auc", "auto", "conf-gp"))
     assert not takes("conf-auc", labeling=LogisticRegression())
     assert takes("conf-auc", labeling=HistGradientBoostingClassifier())
     assert not takes("conf-auc", labeling=unskew.make("ntc"))
@@ -150,11 +162,57 @@ def test_auto_uses_trees_where_it_can(tmp_path):
     data = toy.draw(300, random_state=0)
     ranker = unskew.make("auto", ensemble=2, **TREES).fit(data.X, data.labeled, confidence=data.confidence)
     networks = {each.ranker.name: each.ranker.network for each in ranker.members_}
-    assert networks["conf-auc"] == "trees"
+    assert networks["conf-auc"] == networks["conf-fit"] == "trees"
     assert networks["conf-joint"] == "mlp"
     ranker.save(tmp_path / "model")
     loaded = unskew.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(data.X), ranker.decision_function(data.X))
+
+
+def test_auto_leaves_out_what_takes_no_missing_values(tmp_path):
+    data = toy.draw(300, random_state=0)
+    X = data.X.copy()
+    X[::9, 1] = np.nan
+    ranker = unskew.make("auto", ensemble=2, **TREES).fit(X, data.labeled, confidence=data.confidence)
+    assert {part.method for part in ranker.parts_} == {"conf-gp", "conf-reg", "conf-auc", "conf-fit", "ntc-linear"}
+    assert ranker.takes_missing
+    assert ranker.score(X, data.y) > 0.85
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(X), ranker.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict_proba(X), ranker.predict_proba(X))
+    full = unskew.make("auto", ensemble=2, **TREES).fit(data.X, data.labeled, confidence=data.confidence)
+    with pytest.raises(ValueError, match="must be finite, but it contains NaN"):  # there it has a network
+        full.decision_function(X)
+
+
+def shops(n, seed, n_kinds=40):
+    """A frame whose posterior depends on a word of many values, with noise in their order."""
+    rng = np.random.RandomState(seed)
+    kind, size = rng.randint(n_kinds, size=n), rng.normal(size=n)
+    logit = 2.5 * np.sin(2.4 * kind) + 0.5 * size - 0.5
+    probability = 1 / (1 + np.exp(-logit))
+    labeled = (rng.uniform(size=n) < probability * 0.4).astype(int)
+    words = [f"shop {each}" if each else None for each in kind]
+    return pd.DataFrame({"size": size, "shop": words, "open": kind % 2 == 0}), labeled, probability
+
+
+@pytest.mark.parametrize("name", ["conf-auc", "conf-fit"])
+def test_trees_split_by_sets_of_categories(name, tmp_path):
+    X, labeled, probability = shops(1500, 0)
+    ranker = unskew.make(name, **TREES).fit(X, labeled, confidence=probability)
+    trees = ranker.network_.trees()
+    assert max(len(members) for tree in trees for _, members in tree.sets()) > 3
+    used = {member for tree in trees for _, members in tree.sets() for member in members}
+    assert {ranker.schema_.feature_columns[each] for each in used} == {"shop"}
+    ranker.save(tmp_path / "model")
+    loaded = unskew.load(tmp_path / "model")
+    new, _, truth = shops(400, 1)
+    new.loc[:5, "shop"] = "a shop of which nobody has heard"
+    np.testing.assert_array_equal(loaded.decision_function(new), ranker.decision_function(new))
+    assert unskew.metrics.auc((truth > 0.5)[6:], ranker.decision_function(new)[6:]) > 0.85
+    together = unskew.make(name, ensemble=2, **TREES).fit(X, labeled, confidence=probability)
+    assert any(len(tree.member) for each in together.members_ for tree in each.ranker.network_.trees())
 
 
 def test_ensembles_searches_tables_and_images(data):

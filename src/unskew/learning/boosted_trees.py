@@ -4,6 +4,10 @@ A tree is a list of nodes, the root first. A node sends a row to its left child 
 to its right one, and a row whose value is missing where `missing_left` says. A child is the number of a later node of
 the same tree or, below zero, the complement of the number of a leaf. A score is `start` plus one leaf of each tree.
 
+A node with members asks for a set of categories instead: its members are the columns that mark them (a category is a
+column of zeros and ones), and a row goes left where any of these is 1. A category that was unknown in training has no
+column, so that it goes right, as it does in LightGBM.
+
 Rows are scored without walking down. Every node is compared with all rows of a block at once; where a row goes right,
 the leaves to the left of that node are out of reach, and the first leaf of the tree that is not is where it ends.
 Leaves are bits of one number, so that a few operations on large arrays do that for several trees together.
@@ -14,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
 BLOCK_ROWS = 1024
@@ -30,14 +35,21 @@ LAYOUT: dict[str, tuple[type, int]] = {
     "right_child": (np.int32, 1),
     "leaf_value": (np.float64, 1),
     "first_node": (np.int64, 1),
+    "n_members": (np.int32, 1),
+    "member": (np.int32, 1),
     "start": (np.float64, 0),
 }
 """Type and dimensions of each array. A tree has one leaf more than nodes, so that no array says where leaves begin."""
-PER_NODE = "split_feature", "threshold", "missing_left", "left_child", "right_child"
+PER_NODE = "split_feature", "threshold", "missing_left", "left_child", "right_child", "n_members"
+
+
+NO_MEMBERS = np.empty(0, dtype=np.int32)
+MARKED = 0.5
+"""What a column that marks a category must be above."""
 
 
 class Tree(NamedTuple):
-    """One tree with at least one node; children as above."""
+    """One tree with at least one node; children as above. Members are those of all nodes, one after another."""
 
     split_feature: np.ndarray
     threshold: np.ndarray
@@ -45,6 +57,14 @@ class Tree(NamedTuple):
     left_child: np.ndarray
     right_child: np.ndarray
     leaf_value: np.ndarray
+    n_members: np.ndarray
+    member: np.ndarray
+
+    def sets(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Nodes that ask for categories, with the columns that mark these."""
+        ends = np.cumsum(self.n_members)
+        for node in np.flatnonzero(self.n_members).tolist():
+            yield node, tuple(self.member[ends[node] - self.n_members[node] : ends[node]].tolist())
 
 
 class BoostedTrees(nn.Module):
@@ -61,6 +81,8 @@ class BoostedTrees(nn.Module):
     right_child: Tensor
     leaf_value: Tensor
     first_node: Tensor
+    n_members: Tensor
+    member: Tensor
     start: Tensor
 
     def __init__(self, n_features: int, arrays: Mapping[str, np.ndarray] | None = None) -> None:
@@ -69,12 +91,16 @@ class BoostedTrees(nn.Module):
         arrays = joined_trees([], 0.0) if arrays is None else arrays
         for name in LAYOUT:
             self.register_buffer(name, torch.from_numpy(np.array(arrays[name])))
-        self._columns = _Columns(self.split_feature.numpy(), self.missing_left.numpy(), n_features)
-        self._groups = list(_groups_of(self.trees(), self._columns))
+        trees = self.trees()
+        self._columns = _Columns(trees, n_features)
+        self._groups = list(_groups_of(trees, self._columns))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_features: int) -> "BoostedTrees":
-        """Trees from arrays of any origin, each of which is checked."""
+        """Trees from arrays of any origin, each of which is checked; earlier ones have no sets of categories."""
+        if not {"n_members", "member"} & set(arrays):
+            n_nodes = np.size(arrays.get("threshold", ()))
+            arrays = {**arrays, "n_members": np.zeros(n_nodes, dtype=np.int32), "member": NO_MEMBERS}
         check_arrays(arrays, n_features)
         return cls(n_features, arrays)
 
@@ -82,11 +108,13 @@ class BoostedTrees(nn.Module):
         """Trees one by one."""
         arrays = {name: getattr(self, name).cpu().numpy() for name in LAYOUT}
         ends = arrays["first_node"].tolist()
+        first_member = np.concatenate([[0], np.cumsum(arrays["n_members"], dtype=np.int64)])
         parts = ((slice(begin, end), n) for n, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)))
         return [
             Tree(
                 **{name: arrays[name][nodes] for name in PER_NODE},
                 leaf_value=arrays["leaf_value"][nodes.start + n : nodes.stop + n + 1],
+                member=arrays["member"][first_member[nodes.start] : first_member[nodes.stop]],
             )
             for nodes, n in parts
         ]
@@ -103,7 +131,7 @@ class BoostedTrees(nn.Module):
             block, part = rows[begin : begin + BLOCK_ROWS], scores[begin : begin + BLOCK_ROWS]
             columns = self._columns.of(block)
             for group in self._groups:
-                part += group.scores(block, columns)
+                part += group.scores(columns)
         return torch.from_numpy(scores)
 
     def extra_repr(self) -> str:
@@ -139,8 +167,12 @@ def check_arrays(arrays: Mapping[str, np.ndarray], n_features: int) -> None:
     )
     for name in ("threshold", "leaf_value", "start"):
         _require(bool(np.isfinite(arrays[name]).all()), f"finite, {name} too", arrays[name])
-    feature = arrays["split_feature"]
-    _require(bool(((feature >= 0) & (feature < n_features)).all()), f"of splits by {n_features} features", feature)
+    for name in ("split_feature", "member"):
+        feature = arrays[name]
+        _require(bool(((feature >= 0) & (feature < n_features)).all()), f"of splits by {n_features} features", feature)
+    counts, n_members = arrays["n_members"], len(arrays["member"])
+    fits = bool((counts >= 0).all()) and int(counts.sum(dtype=np.int64)) == n_members
+    _require(fits, f"of nodes with {n_members} members together", counts)
     _check_children(arrays, first)
 
 
@@ -168,26 +200,46 @@ def _require(holds: bool, wanted: str, found: object) -> None:
 
 
 class _Columns:
-    """Columns that nodes split by, each of them twice where missing values go right at one node and left at another."""
+    """What nodes compare: columns, each of them twice where missing values go right at one node and left at another.
 
-    def __init__(self, feature: np.ndarray, missing_left: np.ndarray, n_features: int) -> None:
+    Behind them comes a column for each set of categories, 0 in rows that have one of them and 1 in all others.
+    """
+
+    def __init__(self, trees: list[Tree], n_features: int) -> None:
         self.n_features = n_features
-        self.used = np.unique(self._keys(feature, missing_left))
+        keys = [self._keys(tree)[tree.n_members == 0] for tree in trees]
+        self.used = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *keys]))
         self.features, self.go_right = self.used % n_features, self.used >= n_features
+        self.sets: dict[tuple[int, ...], int] = {}
+        for tree in trees:
+            for _, members in tree.sets():
+                self.sets.setdefault(members, len(self.sets))
+        of_all = np.concatenate([NO_MEMBERS, *(np.array(each, dtype=np.int32) for each in self.sets)])
+        self.marks, place = np.unique(of_all, return_inverse=True)
+        ends = np.cumsum([0, *(len(each) for each in self.sets)])
+        shape = len(self.sets), len(self.marks)
+        # Sparse: a file with many sets of one column each must not ask for the product of both counts.
+        self.is_in = sparse.csr_array((np.ones(len(of_all), dtype=np.float32), place, ends), shape=shape)
 
-    def _keys(self, feature: np.ndarray, missing_left: np.ndarray) -> np.ndarray:
-        return feature.astype(np.int64) + np.where(missing_left, 0, self.n_features)
+    def _keys(self, tree: Tree) -> np.ndarray:
+        return tree.split_feature.astype(np.int64) + np.where(tree.missing_left, 0, self.n_features)
 
     def places(self, tree: Tree) -> np.ndarray:
         """Which of the columns each node of a tree looks at."""
-        return np.searchsorted(self.used, self._keys(tree.split_feature, tree.missing_left))
+        places = np.searchsorted(self.used, self._keys(tree))
+        for node, members in tree.sets():
+            places[node] = len(self.used) + self.sets[members]
+        return places
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         """Columns of some rows, one after another; missing values that go right are infinite, others are not above."""
         values = np.ascontiguousarray(rows.take(self.features, axis=1).T)
         if self.go_right.any():
             values[np.isnan(values) & self.go_right[:, None]] = np.inf
-        return values
+        if not self.sets:
+            return values
+        marked = (rows.take(self.marks, axis=1).T > MARKED).astype(np.float32)
+        return np.concatenate([values, (self.is_in @ marked == 0).astype(np.float32)])
 
 
 class _Masks:
@@ -201,7 +253,7 @@ class _Masks:
         self.values = np.zeros((self.n_trees, self.n_nodes + 1))
         for number, tree in enumerate(trees):
             own = slice(len(tree.threshold)), number
-            place[own], threshold[own] = columns.places(tree), tree.threshold
+            place[own], threshold[own] = columns.places(tree), _thresholds(tree)
             mask[own], order = _left_leaves(tree)
             self.values[number, order] = tree.leaf_value
         self.place, self.threshold = place.ravel(), threshold.reshape(-1, 1)
@@ -209,7 +261,7 @@ class _Masks:
         # From the exponent of a power of two in float32, which is 127 more, to the place of the leaf.
         self.to_leaf = (np.arange(self.n_trees, dtype=np.int32) * (self.n_nodes + 1) - 127)[:, None]
 
-    def scores(self, _rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def scores(self, columns: np.ndarray) -> np.ndarray:
         """Sum over the trees, shape (n,)."""
         right = columns.take(self.place, axis=0) > self.threshold
         out_of_reach = np.bitwise_or.reduce((right * self.mask).reshape(self.n_nodes, self.n_trees, -1), axis=0)
@@ -221,19 +273,23 @@ class _Masks:
 class _Walk:
     """A tree of any size, which rows walk down."""
 
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
+    def __init__(self, tree: Tree, columns: _Columns) -> None:
+        self.tree, self.place, self.threshold = tree, columns.places(tree), _thresholds(tree)
 
-    def scores(self, rows: np.ndarray, _columns: np.ndarray) -> np.ndarray:
+    def scores(self, columns: np.ndarray) -> np.ndarray:
         """Leaf of each row, shape (n,)."""
-        node, walking = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows))
+        node, walking = np.zeros(columns.shape[1], dtype=np.int64), np.arange(columns.shape[1])
         while len(walking):  # children come later than their parents, so this ends
             at = node[walking]
-            value = rows[walking, self.tree.split_feature[at]]
-            left = np.where(np.isnan(value), self.tree.missing_left[at], value <= self.tree.threshold[at])
-            node[walking] = np.where(left, self.tree.left_child[at], self.tree.right_child[at])
+            right = columns[self.place[at], walking] > self.threshold[at]
+            node[walking] = np.where(right, self.tree.right_child[at], self.tree.left_child[at])
             walking = walking[node[walking] >= 0]
         return np.asarray(self.tree.leaf_value[-1 - node])
+
+
+def _thresholds(tree: Tree) -> np.ndarray:
+    """What rows that go right are above."""
+    return np.where(tree.n_members > 0, np.float32(MARKED), tree.threshold)
 
 
 def _groups_of(trees: list[Tree], columns: _Columns) -> Iterator[_Masks | _Walk]:
@@ -245,7 +301,7 @@ def _groups_of(trees: list[Tree], columns: _Columns) -> Iterator[_Masks | _Walk]
             yield _Masks(together, columns)
             together = []
         if len(tree.leaf_value) > MOST_LEAVES:
-            yield _Walk(tree)
+            yield _Walk(tree, columns)
         else:
             together.append(tree)
     if together:

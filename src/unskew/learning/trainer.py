@@ -61,6 +61,10 @@ class Trainer:
         """Trainer of the labeling model: the same."""
         return self
 
+    def for_squares(self) -> "Trainer":
+        """Trainer for a sum of squared errors: the same."""
+        return self
+
     def minimize(
         self,
         risk: Risk,

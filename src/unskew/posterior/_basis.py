@@ -1,6 +1,6 @@
 """Rows as the numbers in which the logits of posterior and propensity are linear."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -36,10 +36,15 @@ class Scaling:
     """Columns standardized and, where there are not too many, by the normal score of their rank beside that.
 
     More columns than MOST_FEATURES are replaced by principal components, which keep their sizes: one that hardly varies
-    is hardly anything.
+    is hardly anything. A missing value becomes the mean of its column; where some were missing in training, a column of
+    zeros and ones behind the others marks them.
 
     Attributes
     ----------
+    filled : array of shape (n_inputs,), or None
+        What a missing value becomes; models of earlier versions have none, and take no missing values.
+    marked : array of int
+        Columns in which values were missing in training.
     center, directions : arrays, or None
         Principal components of wide tables and images.
     kept : array of int
@@ -59,10 +64,14 @@ class Scaling:
     size: np.ndarray
     ranked: np.ndarray
     quantiles: np.ndarray
+    filled: np.ndarray | None = None
+    marked: np.ndarray = field(default_factory=lambda: np.arange(0))
 
     @classmethod
     def of(cls, X: np.ndarray, rng: np.random.RandomState, *, one_unit: bool = False) -> Self:
         """Learn from these rows; with `one_unit` the columns of a wide table, such as pixels, keep their sizes, too."""
+        filled, marked = _means_of_present(X), np.flatnonzero(np.isnan(X).any(axis=0))
+        X = _completed(X, filled, marked)
         center = directions = None
         if X.shape[1] > MOST_FEATURES:
             unit = _deviation_if_varying(X)
@@ -81,7 +90,7 @@ class Scaling:
             between = (quantiles > quantiles[0]) & (quantiles < quantiles[-1])
             ranked = np.flatnonzero(between.any(axis=0))
             quantiles = quantiles[:, ranked]
-        return cls(center, directions, kept, X.mean(axis=0), deviation, size, ranked, quantiles)
+        return cls(center, directions, kept, X.mean(axis=0), deviation, size, ranked, quantiles, filled, marked)
 
     @property
     def n_features(self) -> int:
@@ -90,6 +99,8 @@ class Scaling:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Features of mean squared norm about 1."""
+        if self.filled is not None:
+            X = _completed(X, self.filled, self.marked)
         if self.center is not None:
             X = (X - self.center) @ self.directions
         X = X[:, self.kept]
@@ -100,6 +111,20 @@ class Scaling:
         scores = [size * _normal_score(values, quantiles) for values, quantiles, size in columns]
         scaled = np.column_stack([standard, *scores])
         return np.asarray(scaled / np.sqrt(self.n_features))
+
+
+def _means_of_present(X: np.ndarray) -> np.ndarray:
+    """Mean of the values of each column that are there; 0 where none is."""
+    there = ~np.isnan(X)
+    return np.asarray(np.where(there, X, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+
+
+def _completed(X: np.ndarray, filled: np.ndarray, marked: np.ndarray) -> np.ndarray:
+    """Rows without missing values, and columns that say where they were."""
+    missing = np.isnan(X)
+    if missing.any():
+        X = np.where(missing, filled, X)
+    return np.hstack([X, missing[:, marked].astype(np.float64)]) if len(marked) else X
 
 
 def _deviation_if_varying(X: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What gives the probability of being positive for any row: numbers only, so that a model file can keep it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -69,6 +69,8 @@ class PosteriorModel:
         found = _checked_arrays(arrays, n_inputs)
         names = "kept", "mean", "deviation", "size", "ranked", "quantiles"
         scaling = Scaling(found.get("center"), found.get("directions"), *(found[name] for name in names))
+        if "filled" in found:
+            scaling = replace(scaling, filled=found["filled"], marked=found["marked"])
         waves = Waves(found["frequencies"], found["phases"])
         numbers = found["unseen"].reshape(1), found["offset"].reshape(1)
         return cls(scaling, waves, found["coefficients"][:, None], *numbers)
@@ -82,21 +84,25 @@ def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[
 
     n_kept, n_ranked = (shape(name)[0] for name in ("kept", "ranked"))
     n_features = max(1, n_kept + n_ranked)
-    n_columns = shape("directions")[-1] if "directions" in arrays else n_inputs
+    n_marked = shape("marked")[0] if "filled" in arrays else 0
+    n_columns = shape("directions")[-1] if "directions" in arrays else n_inputs + n_marked
     wanted = {
         "kept": (n_kept,), "mean": (n_kept,), "deviation": (n_kept,), "size": (n_kept,), "ranked": (n_ranked,),
         "quantiles": (QUANTILES, n_ranked), "frequencies": (n_features, N_WAVES), "phases": (N_WAVES,),
         "coefficients": (1 + n_features + N_WAVES,), "unseen": (), "offset": (),
     }  # fmt: skip
     if "center" in arrays or "directions" in arrays:
-        wanted |= {"center": (n_inputs,), "directions": (n_inputs, n_columns)}
+        n_completed = n_inputs + n_marked
+        wanted |= {"center": (n_completed,), "directions": (n_completed, n_columns)}
+    if "filled" in arrays:  # files of earlier versions say nothing of missing values
+        wanted |= {"filled": (n_inputs,), "marked": (n_marked,)}
     if {name: shape(name) for name in {*wanted, *arrays}} != wanted:
         raise ValueError(f"a posterior must have arrays of the shapes {wanted}, but they do not fit")
-    for name, most in (("kept", n_columns), ("ranked", n_kept)):
-        places = arrays[name]
+    for name, most in (("kept", n_columns), ("ranked", n_kept), ("marked", n_inputs)):
+        places = arrays.get(name, np.arange(0))
         if places.dtype.kind != "i" or (len(places) and not 0 <= places.min() <= places.max() < most):
             raise ValueError(f"{name} must be numbers of columns below {most}")
-    others = [each for name, each in arrays.items() if name not in ("kept", "ranked")]
+    others = [each for name, each in arrays.items() if name not in ("kept", "ranked", "marked")]
     if not all(each.dtype == np.float64 and np.isfinite(each).all() for each in others):
         raise ValueError("a posterior must have finite numbers in float64")
     if float(arrays["unseen"]) < 0 or (arrays["deviation"] <= 0).any():

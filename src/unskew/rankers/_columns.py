@@ -58,12 +58,19 @@ def rows_of(ranker: Ranker, X: Any) -> Rows:
 def knowing_columns_of(reader: Ranker, other: AnyRanker) -> AnyRanker:
     """Another ranker, which is to be fitted to the features that the first one has read: encoded, where it has."""
     other.input_shape_ = reader.input_shape_
+    other._categories = categories_known_to(reader)
     names = names_inside(reader)
     if names is not None:
         other.feature_names_in_ = names
     if len(reader.input_shape_) == 1:  # images have no columns, as in scikit-learn
         other.n_features_in_ = reader.input_shape_[0]
     return other
+
+
+def categories_known_to(ranker: Ranker) -> tuple[tuple[int, ...], ...]:
+    """Columns that mark the categories of one column of a mixed data frame, three or more of them."""
+    schema = getattr(ranker, "schema_", None)
+    return getattr(ranker, "_categories", ()) if schema is None else schema.category_features
 
 
 def columns_and_classes(ranker: Ranker) -> dict[str, Any]:

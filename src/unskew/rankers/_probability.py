@@ -21,12 +21,11 @@ class Probability(NamedTuple):
 
 
 def can_fit_probability(data: PUData) -> bool:
-    """Whether there is confidence, and enough of both kinds of rows, with no value missing."""
-    enough = data.confidence is not None and min(data.n_labeled, data.n_unlabeled) >= LEAST_LABELED
-    return enough and not _has_missing(data.X)
+    """Whether there is confidence, and enough of both kinds of rows."""
+    return data.confidence is not None and min(data.n_labeled, data.n_unlabeled) >= LEAST_LABELED
 
 
-def _has_missing(X: Rows) -> bool:
+def has_missing(X: Rows) -> bool:
     """Whether a value is missing, of rows in memory; those in files are checked as they are read."""
     values = X.array if isinstance(X, DenseRows) else X.matrix.data if isinstance(X, SparseRows) else np.empty(0)
     return values.size > 0 and bool(np.isnan(values.min()))
@@ -51,11 +50,11 @@ def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probabi
 
 
 def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
-    """Logit of the probability of these rows, or of all, none of which may have missing values."""
-    if _has_missing(X):
+    """Logit of the probability of these rows, or of all."""
+    if model.scaling.filled is None and has_missing(X):
         raise ValueError(
-            "probabilities are functions of all columns, so no value of X may be missing, but some are NaN. Fill them "
-            "in, in a pipeline, or rank by decision_function."
+            "the probabilities of this model come from a file of an earlier version, and are functions of all columns: "
+            "no value of X may be missing, but some are NaN. Fill them in, in a pipeline, or fit the model again."
         )
     rows = np.arange(len(X)) if rows is None else rows
     X.walk()
@@ -78,7 +77,7 @@ def require_posterior(ranker: Any) -> bool:
     if not hasattr(ranker, "posterior_"):
         raise AttributeError(
             f"probabilities are learned from the confidence of {LEAST_LABELED} labels or more, but this ranker was "
-            "fitted without it, or with probability=False, or to rows with missing values, or it comes from a file of "
-            "an earlier version. Call fit(X, y, confidence=...)."
+            "fitted without it, or with probability=False, or it comes from a file of an earlier version. Call "
+            "fit(X, y, confidence=...)."
         )
     return True

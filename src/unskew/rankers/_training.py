@@ -12,6 +12,7 @@ from unskew.learning.networks import TREES
 from unskew.learning.pace import AUTO, pace_for
 from unskew.learning.trainer import Trainer
 from unskew.learning.tree_pace import leaves_for, tree_pace_for
+from unskew.rankers._columns import categories_known_to
 
 if TYPE_CHECKING:
     from unskew.rankers._base import Ranker
@@ -21,14 +22,15 @@ def trainer_of(ranker: Ranker, train: PUData) -> Trainer:
     """Trainer with what was asked for, or with what suits the size of the data; the ranker then shows it."""
     size = train.n_labeled + train.n_unlabeled, train.n_labeled
     batch_size = None if ranker.batch_size == AUTO else int(ranker.batch_size)
-    pace = tree_pace_for(*size) if ranker.network == TREES else pace_for(*size, ranker.drive, batch_size)
+    pace = tree_pace_for(*size, ranker.drive) if ranker.network == TREES else pace_for(*size, ranker.drive, batch_size)
     for name, usual in pace._asdict().items():
         asked = getattr(ranker, name)
         setattr(ranker, f"{name}_", usual if asked == AUTO else asked)
     chosen = {name: getattr(ranker, f"{name}_") for name in pace._fields}
     about = {name: getattr(ranker, name) for name in ("network", "patience", "keep", "device", "verbose")}
     if ranker.network == TREES:
-        return TreeTrainer(**chosen, **about, leaves=leaves_for(*size), binned=BinnedRows(train))
+        groups = categories_known_to(ranker)
+        return TreeTrainer(**chosen, **about, leaves=leaves_for(*size), binned=BinnedRows(train, groups), groups=groups)
     return Trainer(**chosen, **about)
 
 

@@ -17,8 +17,8 @@ class MayGrowTrees:
 
     @property
     def takes_missing(self) -> bool:
-        """Whether X may have missing values: trees can send them either way; all else needs numbers."""
-        grows = self.network == TREES and self.grows_trees and self.trains_networks
+        """Whether X may have missing values: trees can send them either way, and closed forms mark them."""
+        grows = self.network == TREES and self.grows_trees
         return bool(grows and labeling_takes_missing(self.labeling))
 
 

@@ -23,10 +23,13 @@ from unskew.rankers._members import (
     fit_members,
     standardized_member,
 )
+from unskew.rankers._probability import has_missing
 
 START = {"conf-gp": 0.3, "conf-reg": 0.3, "conf-joint": 0.2, "conf-auc": 0.1, "ntc-linear": 0.1}
 """Methods, and their weights before anything is known of them, where the confidence can be predicted."""
-IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.05, "ntc-linear": 0.4}
+BOOSTED = {"conf-fit": 0.3}
+"""Beside these where trees are grown: as much as each of the closed forms, which learn the same target."""
+IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.05, "conf-fit": 0.1, "ntc-linear": 0.4}
 """The same where it cannot: votes of a few people, noise, labels that are all alike."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
 MOST_FROM_AGREEMENT = 3.0
@@ -82,7 +85,9 @@ class Auto(Ranker):
 
     The score is the weighted mean of the methods' standardized scores. The methods are `conf-gp`, `conf-reg`,
     `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same without `conf-joint` in the
-    two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence.
+    two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence. With ``network="trees"``
+    `conf-auc` boosts trees, and `conf-fit` is one of the methods; `conf-joint` keeps its network, and is left out where
+    values are missing.
 
     Attributes
     ----------
@@ -142,20 +147,23 @@ class Auto(Ranker):
 
     @property
     def takes_missing(self) -> bool:
-        """Never: the methods in closed form do not."""
-        return False
+        """Whether X may have missing values: with trees, where `conf-joint`, which has a network, is then left out."""
+        if hasattr(self, "members_"):
+            return all(each.ranker.takes_missing for each in self.members_)
+        return super().takes_missing
 
     def learn_together(
         self, data: PUData, held_out: PUData | None, prior: float | None, rng: np.random.RandomState
     ) -> float:
         """Fit all methods on the same rotating hold-outs, and weigh them."""
-        start = WITHOUT_CONFIDENCE if data.confidence is None else START
+        start = WITHOUT_CONFIDENCE if data.confidence is None else self._start()
         seed, n_members = int(rng.randint(2**31 - 1)), count_members(self.ensemble, data)
         members: list[Member] = []
         scores, priors = [], []
+        misses = has_missing(data.X)
         for name, weight in start.items():
             blank = self._blank_part(name)
-            if self.scenario not in blank.scenarios:
+            if self.scenario not in blank.scenarios or (misses and not blank.takes_missing):
                 continue
             ranker, found = _fit_part(blank, data, prior, np.random.RandomState(seed), n_members)
             members.append(standardized_member(ranker, data, weight))
@@ -167,6 +175,12 @@ class Auto(Ranker):
             out_of_fold = _judged(members, scores, splits, out_of_fold, self.clip)
             members = _weighed(members, scores, data, self.clip)
         return self.take_members(Together(tuple(_normalized(members)), out_of_fold, float(np.mean(priors))), data)
+
+    def _start(self) -> dict[str, float]:
+        """Methods and weights to start with, which sum to 1."""
+        weights = {**START, **BOOSTED} if self.network == TREES else START
+        total = sum(weights.values())
+        return {name: weight / total for name, weight in weights.items()}
 
     def _blank_part(self, name: str) -> Ranker:
         """An unfitted ranker of another method, with the parameters of this one."""

@@ -108,6 +108,17 @@ class Schema:
         """Name of the column that each feature belongs to."""
         return tuple(column.name for column in self.columns for _ in column.feature_names)
 
+    @cached_property
+    def category_features(self) -> tuple[tuple[int, ...], ...]:
+        """Numbers of the features that mark the categories of one column, a missing one too; of three or more."""
+        found: list[tuple[int, ...]] = []
+        begin = 0
+        for column in self.columns:
+            own = tuple(range(begin, begin + len(column.feature_names)))
+            found += [own] if column.kind == "categorical" and len(own) > 2 else []
+            begin += len(own)
+        return tuple(found)
+
     def describe(self) -> list[tuple[str, str, str]]:
         """Name, kind and a note in plain words, for every column; those left out come last, as kind "left out"."""
         used = [(column.name, str(column.kind), column.note) for column in self.columns]
