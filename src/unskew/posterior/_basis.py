@@ -112,7 +112,7 @@ def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     """Normal quantile of the rank that each value has among the quantiles; ties get the middle of their ranks."""
     n = len(quantiles)
     below = np.searchsorted(quantiles, values, "left")
-    # Only ties have another rank from the right, and there are few ranks: this is most of scoring.
+    # Only ties have another rank from the right, and there are few ranks: this is much of scoring.
     tied = np.flatnonzero(quantiles[np.minimum(below, n - 1)] == values)
     twice_rank = 2 * below
     twice_rank[tied] = below[tied] + np.searchsorted(quantiles, values[tied], "right")
