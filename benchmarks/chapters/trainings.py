@@ -143,6 +143,9 @@ def fit_picture(rows: list[TextRow]) -> bytes:
                 x, y = numbers(own, "rows"), numbers(own, column)
                 axes.plot(x, y, marker=marks[of_same % len(marks)], markersize=4, color=color, label=title)
             log_log(axes, "rows", label)
+        # Libraries and the table take most of the memory: on a log scale small differences would look large.
+        panels[1].set_yscale("linear")
+        panels[1].set_ylim(0)
         panels[2].set_yscale("linear")
         key_below(figure, panels)
         return as_png(figure)
