@@ -52,6 +52,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/beside_others.py --most 10000000 --out results/benchmarks/beside_others.csv
 	$(BIN)/python benchmarks/long_training.py --out results/benchmarks/long_training.csv
 	$(BIN)/python benchmarks/larger_than_memory.py --out results/benchmarks/larger_than_memory.csv
+	$(BIN)/python benchmarks/explain.py --out results/benchmarks/explain.csv
+	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv
 	$(BIN)/python benchmarks/page.py
 
 

@@ -8,16 +8,27 @@ Every figure on the page is from the rows, and so is whether a goal is met. A te
 import argparse
 from pathlib import Path
 
+from chapters.explanations import explanation_section
 from chapters.goals import goal_section
 from chapters.pairs import pair_picture, pair_section
 from chapters.steps import step_picture, step_section
 from chapters.text import FOLDER, Results, TextRow
-from chapters.trainings import fit_picture, fit_section, job_section, larger_section, long_section
+from chapters.trainings import (
+    fit_picture,
+    fit_section,
+    job_section,
+    larger_section,
+    long_section,
+    million_section,
+)
 from rows import MACHINE, read_rows
 from unskew._support.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
-FILES = "pair_sums", "step_ratio", "cnn_step", "jobs", "beside_others", "trees", "long_training", "larger_than_memory"
+FILES = (
+    *("pair_sums", "step_ratio", "cnn_step", "jobs", "beside_others", "trees", "long_training"),
+    *("larger_than_memory", "million_rows", "explain"),
+)
 
 
 def read_results(folder: Path) -> Results:
@@ -56,6 +67,8 @@ def page(results: Results) -> str:
         fit_section(results["beside_others"]),
         long_section(results["long_training"]),
         larger_section(results["larger_than_memory"]),
+        million_section(results["million_rows"]),
+        explanation_section(results["explain"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 

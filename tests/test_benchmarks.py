@@ -12,8 +12,16 @@ import unskew
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = (
-    *("pair_sums", "step_ratio", "cnn_step", "jobs", "beside_others", "long_training"),
-    *("larger_than_memory", "page"),
+    "pair_sums",
+    "step_ratio",
+    "cnn_step",
+    "jobs",
+    "beside_others",
+    "long_training",
+    "larger_than_memory",
+    "million_rows",
+    "explain",
+    "page",
 )
 
 
@@ -148,6 +156,20 @@ def test_a_large_table_has_the_truth_that_its_law_says(modules):
     # Labels favor rows that the law says they do.
     favor = drawn.X @ law.favored
     assert favor[drawn.labeled == 1].mean() > favor[drawn.y == 1].mean() + 0.1
+
+
+def test_goals_of_a_command_name_the_method_they_were_measured_with(modules, tmp_path):
+    rows, page = modules
+    csv = {"what": "csv", "method": "auto", "epochs": "by size", "rows": 10**6, "ratio": 1.2, "peak_over_file": 3.1}
+    large = {"what": "parquet", "method": "auto", "epochs": "by size", "rows": 10**7, "peak_mb": 1999}
+    rows.save_rows([csv, large], tmp_path / "million_rows.csv")
+    results = page.read_results(tmp_path)
+    found = verdicts(page, results)
+    name = "`unskew fit --method auto`, 1,000,000 rows of CSV"
+    assert found[f"{name}: time, over reading with polars and the fit alone"] == "met"
+    assert found[f"{name}: peak memory, over the file"] == "**missed**"
+    assert found["`unskew fit --method auto`, 10,000,000 rows (parquet): peak memory"] == "met"
+    assert "| csv, auto | by size | 1,000,000 |" in page.page(results)
 
 
 def test_page_and_pictures_from_made_up_rows(modules, tmp_path, monkeypatch):

@@ -34,8 +34,13 @@ class Goal:
 
 def goals(results: Results) -> list[Goal]:
     """All goals, with what the rows say."""
-    of_tables = *fit_goals(results), *table_goals(results["larger_than_memory"])
-    return [*pair_goals(results["pair_sums"]), *step_goals(results), *of_tables]
+    return [
+        *pair_goals(results["pair_sums"]),
+        *step_goals(results),
+        *fit_goals(results),
+        *table_goals(results["larger_than_memory"]),
+        *million_goals(results["million_rows"]),
+    ]
 
 
 def pair_goals(rows: list[TextRow]) -> list[Goal]:
@@ -126,6 +131,23 @@ def table_goals(rows: list[TextRow]) -> list[Goal]:
         name: number(where(rows, what=work, rows=n_rows, columns=n_columns), "peak_mb") for name, work in works.items()
     }
     return [Goal(text.format(name), 1500, peak, " MB") for name, peak in measured.items()]
+
+
+def million_goals(rows: list[TextRow]) -> list[Goal]:
+    """Goals of a command from the file to the model, for every method that was measured."""
+    csv = where(rows, what="csv", rows=1_000_000)
+    large = where(rows, rows=10_000_000)
+    found = []
+    for row in csv:
+        name = f"`unskew fit --method {row['method']}`, 1,000,000 rows of CSV"
+        found += [
+            Goal(f"{name}: time, over reading with polars and the fit alone", 3, number([row], "ratio"), " times"),
+            Goal(f"{name}: peak memory, over the file", 3, number([row], "peak_over_file"), " times"),
+        ]
+    for row in large:
+        name = f"`unskew fit --method {row['method']}`, 10,000,000 rows ({row['what']})"
+        found.append(Goal(f"{name}: peak memory", 2000, number([row], "peak_mb"), " MB"))
+    return found
 
 
 def goal_section(results: Results) -> str:

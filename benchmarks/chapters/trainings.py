@@ -130,6 +130,31 @@ def larger_section(rows: list[TextRow]) -> str:
     )
 
 
+def million_section(rows: list[TextRow]) -> str:
+    """The command line from a file to a model."""
+    if not rows:
+        return ""
+    columns = "rows", "file_mb", "polars_seconds", "fit_seconds", "seconds", "ratio", "peak_mb", "peak_over_file"
+    lines = [
+        [f"{row['what']}, {row['method']}", row["epochs"], *(short(number([row], column)) for column in columns)]
+        for row in rows
+    ]
+    base = short(number(where(rows, what="csv"), "libraries_mb"))
+    return (
+        "## From the file to the model\n\n"
+        "`python benchmarks/million_rows.py`. `unskew fit --no-estimate` on a table of 10 columns of numbers and 10 of "
+        "words, with 3 to 100 words each, a label and a confidence. Reading is `polars.read_csv`; the fit alone is the "
+        "same fit on features in memory; each in a process of its own, one after another. Of the peak memory of a "
+        f'process, {base} MB are libraries before any row is read. "In the file" is a Parquet file of which the '
+        "command may hold less than its columns take.\n\n"
+        + table(
+            ["what", "epochs", "rows", "file [MB]", "polars [s]", "fit alone [s]", "command [s]", "over both"]
+            + ["peak [MB]", "peak over file"],
+            lines,
+        )
+    )
+
+
 def fit_picture(rows: list[TextRow]) -> bytes:
     """Time and memory of whole fits, and how well they rank."""
     titles = list(dict.fromkeys(row["what"] for row in rows))

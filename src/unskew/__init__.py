@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not call __getattr_
     from unskew import scenario as scenario
     from unskew.data import records as records
     from unskew.data.parquet import ParquetRows as ParquetRows
+    from unskew.explaining import Explanation as Explanation
+    from unskew.explaining import explain as explain
     from unskew.learning import density_ratio as density_ratio
     from unskew.learning.density_ratio import ULSIF as ULSIF
     from unskew.metrics import diagnostics as diagnostics
@@ -66,6 +68,8 @@ _NAMES = {
     "RiskRanker": "rankers",
     "LabelingRanker": "rankers",
     "fit_each": "rankers.all_on_same_data",
+    "explain": "explaining",
+    "Explanation": "explaining",
     "ULSIF": "learning.density_ratio",
     "ParquetRows": "data.parquet",
 }

@@ -52,6 +52,10 @@ class GivenPriorWarning(UserWarning):
     """The share of positives that was given contradicts what confidence and rows say."""
 
 
+class SomeRowsWarning(UserWarning):
+    """An estimate rests on some of the rows, because a table is larger than memory."""
+
+
 class LabelingNotSavedWarning(UserWarning):
     """A model file was written without its labeling model, which is not a network of this package."""
 

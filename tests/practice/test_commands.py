@@ -537,3 +537,57 @@ def test_notes_that_do_not_agree_are_refused(part, key, value, told, fitted, tmp
     modelfile.write_model_file(tmp_path / "crafted.unskew", read)
     with pytest.raises(ModelFileError, match=rf"crafted.unskew must describe its table as .*{told}.* Fit again"):
         TableModel.load(tmp_path / "crafted.unskew")
+
+
+def test_the_number_of_processes_changes_no_result(tmp_path):
+    write_toy(tmp_path / "cases.csv", 300)
+    request = *("compare", tmp_path / "cases.csv", *COLUMNS, *ASIDE), "--methods", "conf-auc,conf-reg", "--epochs", 2
+    aucs = []
+    for jobs in (1, 2):
+        run(*request, "--jobs", jobs, "--out", tmp_path / str(jobs))
+        content = json.loads((tmp_path / str(jobs) / "comparison.json").read_text())
+        aucs.append([(each["name"], each["auc"], each["low"]) for each in content["compared"]])
+    assert aucs[0] == aucs[1]
+
+
+def test_a_quick_comparison_says_what_it_left_out(tmp_path, monkeypatch):
+    write_toy(tmp_path / "cases.csv", 900)
+    monkeypatch.setattr(compare, "QUICK_ROWS", 200)
+    monkeypatch.setattr(compare, "QUICK_SECONDS", 0.0)
+    names = "auto,conf-auc,conf-reg"
+    told = run(
+        *("compare", tmp_path / "cases.csv", *COLUMNS, *ASIDE, "--methods", names),
+        *("--quick", "--out", tmp_path / "found"),
+    )
+    content = json.loads((tmp_path / "found" / "comparison.json").read_text())
+    assert [each["name"] for each in content["compared"]] == ["conf-reg"]
+    assert content["folds"] == 2
+    assert any("There was no time for conf-auc, auto" in each for each in content["messages"])
+    assert any(re.search(r"A quick comparison is rough: \d+ of 900 rows", each) for each in content["messages"])
+    assert "A quick comparison is rough" in told.output
+
+
+@pytest.mark.parametrize("method", ["conf-auc", "auto"])
+def test_a_large_table_is_fitted_as_codes_with_the_same_result(method, tmp_path, monkeypatch):
+    frame = write_toy(tmp_path / "cases.csv", 300)
+    request = *("fit", tmp_path / "cases.csv", *COLUMNS, *ASIDE), "--epochs", 2, "--method", method, "--no-estimate"
+    run(*request, "--out", tmp_path / "matrix.unskew")
+    monkeypatch.setattr("unskew.tables.streaming.DENSE_BYTES", 0)
+    run(*request, "--out", tmp_path / "codes.unskew")
+    models = [TableModel.load(tmp_path / f"{name}.unskew") for name in ("matrix", "codes")]
+    np.testing.assert_array_equal(*(each.score(frame) for each in models))
+
+
+def test_fit_from_a_parquet_file_that_may_not_be_held(tmp_path, monkeypatch):
+    frame = toy_frame(900)
+    frame.write_parquet(tmp_path / "cases.parquet", row_group_size=200)
+    request = *("fit", tmp_path / "cases.parquet", *COLUMNS, *ASIDE), "--epochs", 2, "--method", "conf-auc"
+    run(*request, "--no-estimate", "--out", tmp_path / "whole.unskew")
+    monkeypatch.setenv("UNSKEW_MAX_TABLE_BYTES", "2000")
+    told = run(*request, "--jobs", 2, "--out", tmp_path / "file.unskew").output
+    assert "larger than the memory that it may take" in told
+    assert "the estimates rest on 900 of 900 rows" in told
+    models = [TableModel.load(tmp_path / f"{name}.unskew") for name in ("whole", "file")]
+    assert models[0].schema == models[1].schema
+    agreement = np.corrcoef(*(each.score(frame) for each in models))[0, 1]
+    assert agreement > 0.9

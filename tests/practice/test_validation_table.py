@@ -14,10 +14,10 @@ import unskew.tables.labels
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew._support.modelfile import read_model_file
 from unskew.errors import ModelFileError, TableError
-from unskew.practice import labeled_table
 from unskew.practice.labeled_table import read_labeled
 from unskew.practice.model import TableModel
-from unskew.tables import read_table
+from unskew.tables import _text_columns, streaming
+from unskew.tables.reading import frames_of
 
 UNSEEN = 'column "color" has 5 rows with values not seen in training (first: "mauve", row 1)'
 GAPS = 'column "level" has 2 rows without a value (first: row 1), and training had none'
@@ -143,7 +143,7 @@ def test_every_file_is_parsed_once(folder, monkeypatch):
         cleaned[series.name] += 1
         return clean(series)
 
-    for module in (unskew.tables._values, unskew.tables.inference, unskew.tables.labels):
+    for module in (unskew.tables._values, _text_columns, unskew.tables.inference, unskew.tables.labels):
         monkeypatch.setattr(module, "clean", counted)
     fit(folder, "--validation", folder / "other.csv")
     assert max(cleaned.values()) == 2  # once for each file
@@ -159,9 +159,9 @@ def test_an_excluded_column_must_be_there_and_is_not_read(folder, monkeypatch):
 
     def noted(table, names):
         read.extend(names)
-        return read_table(table, names)
+        return frames_of(table, names)
 
-    monkeypatch.setattr(labeled_table, "read_table", noted)
+    monkeypatch.setattr(streaming, "frames_of", noted)
     table = read_labeled(folder / "cases.csv", "known", "risk", truth="truth", exclude=["case"])
     assert "case" not in read
     assert {"known", "risk", "truth", "color"} <= set(read)

@@ -14,7 +14,14 @@ from unskew.data.rows import as_rows
 from unskew.datasets import toy
 from unskew.errors import ConfidenceMissingWarning
 from unskew.rankers._members import Member
-from unskew.rankers.auto import IN_DOUBT, START, WITHOUT_CONFIDENCE, _weighed, agreement_with_confidence
+from unskew.rankers.auto import (
+    IN_DOUBT,
+    START,
+    WITHOUT_CONFIDENCE,
+    _weighed,
+    agreement_with_confidence,
+    weight_against_bias,
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +55,52 @@ def test_agreement_is_that_of_a_double_loop():
     assert agreement_with_confidence(score, np.full(12, 0.4)) == 0
 
 
-def test_weights_follow_from_agreement_and_start(fitted, drawn):
+def out_of_fold(ranker, name):
+    return next(each.ranker.out_of_fold_score_ for each in ranker.members_ if each.ranker.name == name)
+
+
+def test_weights_follow_from_agreement_separation_and_start(fitted, drawn):
     parts = {part.method: part for part in fitted.parts_}
     assert set(parts) == set(START)
-    root = np.sqrt(drawn.labeled.sum())
+    assert drawn.labeled.sum() > 9
+    against_bias = weight_against_bias(out_of_fold(fitted, "ntc-linear"), pu_record(drawn), 0.01)
+    root_of_weighted = np.sqrt(against_bias.sum() ** 2 / (against_bias**2).sum())
     trust = max(0, *(part.agreement for part in parts.values()))
-    best = max(part.separation for name, part in parts.items() if name != "ntc-linear")
+    best = max(part.separation for part in parts.values())
     unscaled = {}
     for name, part in parts.items():
-        missing = max(0, 0.4 * (best - 0.5) - (part.separation - 0.5))
+        lost = 5 * (best - part.separation) + 20 * max(0, 0.75 * (best - 0.5) - (part.separation - 0.5))
         start = trust * START[name] + (1 - trust) * IN_DOUBT[name]
-        unscaled[name] = start * np.exp(root * (max(0, part.agreement) - 20 * missing))
+        unscaled[name] = start * np.exp(3 * max(0, part.agreement) - root_of_weighted * lost)
     total = sum(unscaled.values())
     for name, part in parts.items():
         assert part.weight == pytest.approx(unscaled[name] / total)
     assert [part.weight for part in fitted.parts_] == sorted((part.weight for part in fitted.parts_), reverse=True)
+
+
+def test_separation_is_that_of_a_double_loop_over_weighted_pairs(fitted, drawn):
+    data = pu_record(drawn)
+    weight = weight_against_bias(out_of_fold(fitted, "ntc-linear"), data, 0.01)
+    score = out_of_fold(fitted, "conf-reg")
+    above = 0.0
+    for weight_of, row in zip(weight, data.labeled_rows, strict=True):
+        for other in data.unlabeled_rows:
+            above += weight_of * (float(score[row] > score[other]) + 0.5 * float(score[row] == score[other]))
+    part = next(part for part in fitted.parts_ if part.method == "conf-reg")
+    assert part.separation == pytest.approx(above / (weight.sum() * data.n_unlabeled))
+
+
+def test_weights_against_the_bias_are_confidence_over_labeling_probability(drawn):
+    """On the toy law, where that is 1 / propensity: easy positives are labeled more often."""
+    data = pu_record(drawn)
+    labeling_prob = drawn.law.labeling_prob(drawn.X)
+    weight = weight_against_bias(np.log(labeling_prob / (1 - labeling_prob)), data, 0.01)
+    true = 1 / drawn.law.propensity(drawn.X)[data.labeled_rows]
+    assert np.corrcoef(weight, true)[0, 1] > 0.9
+    no_confidence = replace(data, confidence=None)
+    assert (weight_against_bias(labeling_prob, no_confidence, 0.01) == 1).all()
+    constant = replace(data, confidence=np.full(data.n_labeled, 0.7))
+    assert (weight_against_bias(labeling_prob, constant, 0.01) == 1).all()
 
 
 def test_the_score_is_the_weighted_mean_of_standardized_scores(fitted, drawn):
@@ -92,21 +130,24 @@ def test_labels_that_are_all_alike_favor_what_tells_labeled_from_unlabeled(drawn
     parts = {part.method: part for part in ranker.parts_}
     assert {part.agreement for part in parts.values()} == {0}
     best = max(parts.values(), key=lambda part: part.separation)
-    kept = [part for part in parts.values() if part.separation > 0.75 * best.separation]
+    kept = [part for part in parts.values() if part.separation - 0.5 > 0.75 * (best.separation - 0.5)]
     assert len(kept) > 1
+    root = np.sqrt(drawn.labeled.sum())  # labels weigh the same
     for part in kept:
-        assert part.weight / best.weight == pytest.approx(IN_DOUBT[part.method] / IN_DOUBT[best.method])
+        lost = np.exp(-5 * root * (best.separation - part.separation))
+        assert part.weight / best.weight == pytest.approx(IN_DOUBT[part.method] / IN_DOUBT[best.method] * lost)
 
 
-def test_a_method_that_hardly_tells_labeled_from_unlabeled_is_dropped(drawn):
+def test_a_method_that_hardly_tells_positives_from_the_rest_is_dropped(drawn):
     data = pu_record(drawn)
     rng = np.random.RandomState(0)
     useful = drawn.law.posterior(drawn.X)
     junk = rng.uniform(size=500)
     # It agrees with the confidence perfectly, among labels alone.
     junk[data.labeled_rows] = np.argsort(np.argsort(data.confidence)) / data.n_labeled
-    blank = [Member(unskew.make(name), 0.0, 1.0, 0.5) for name in ("conf-auc", "conf-gp")]
-    first, second = _weighed(blank, [useful + 0.1 * rng.normal(size=500), junk], data)
+    blank = [Member(unskew.make(name), 0.0, 1.0, 1 / 3) for name in ("conf-auc", "conf-gp", "ntc-linear")]
+    by_labels = drawn.law.labeling_prob(drawn.X)
+    first, second, _ = _weighed(blank, [useful + 0.1 * rng.normal(size=500), junk, by_labels], data, 0.01)
     assert first.agreement < second.agreement == pytest.approx(1)
     assert second.separation < 0.6 < first.separation
     assert second.weight < 1e-3 * first.weight
@@ -123,7 +164,10 @@ def test_labels_that_follow_another_column_do_not_drop_what_follows_the_confiden
     )
     ranker.fit(X, labeled, confidence=eta)
     by_labels = next(part for part in ranker.parts_ if part.method == "ntc-linear")
-    assert by_labels.separation == max(part.separation for part in ranker.parts_)
+    scores = {part.method: out_of_fold(ranker, part.method) for part in ranker.parts_}
+    unweighted = {name: unskew.metrics.auc(labeled, score) for name, score in scores.items()}
+    assert unweighted["ntc-linear"] == max(unweighted.values())  # what follows the labels tells them apart best
+    assert by_labels.separation < max(part.separation for part in ranker.parts_)  # but not with their bias undone
     assert by_labels.weight < 0.1
     assert unskew.metrics.auc(positive, ranker.decision_function(X)) > unskew.metrics.auc(positive, eta) - 0.02
 
@@ -135,7 +179,7 @@ def test_a_part_does_not_decide_the_weights_that_it_is_judged_by(fitted, drawn):
     scores = [each.ranker.out_of_fold_score_ for each in start]
     third = rotating_hold_outs(data, 3, np.random.RandomState(np.random.RandomState(0).randint(2**31 - 1)))
     for rest, held_out in third:
-        weights = np.array([each.weight for each in _weighed(start, scores, rest)])
+        weights = np.array([each.weight for each in _weighed(start, scores, rest, 0.01)])
         rows = held_out.labeled_rows
         by_hand = sum(w * each[rows] for w, each in zip(weights / weights.sum(), scores, strict=True))
         np.testing.assert_allclose(fitted.out_of_fold_score_[rows], by_hand, atol=1e-12)

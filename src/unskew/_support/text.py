@@ -152,6 +152,22 @@ def beside(value: float, spread: float) -> str:
     return text.lstrip("-") if float(text.replace(",", "")) == 0 else text
 
 
+def number_in_words(value: float, spread: float) -> str:
+    """A number of a table: whole ones with commas, others with as many decimals as numbers of such a spread need.
+
+    Examples
+    --------
+    >>> number_in_words(1250.0, 300.0), number_in_words(3.14159, 1.0), number_in_words(12.5, 0.0)
+    ('1,250', '3.14', '12.5')
+    """
+    if not math.isfinite(value):
+        return "missing" if math.isnan(value) else str(value)
+    if value == round(value) and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    large = abs(value) >= 1e15 or not 0 < spread < 1e15
+    return f"{value:.6g}" if large else beside(value, spread)
+
+
 def auc_text(value: float | None) -> str:
     """An AUC with three decimals."""
     return NOT_KNOWN if value is None or not math.isfinite(value) else f"{value:.3f}"

@@ -12,7 +12,7 @@ from unskew._support.files import make_folder, require_folder, require_writable,
 from unskew._support.text import plural
 from unskew.cli._app import Seed, app, say, show, warn
 
-Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file.")]
+Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file, or a folder of Parquet files.")]
 Model = Annotated[Path, Argument(metavar="MODEL", help="Model file written by `unskew fit`.")]
 Label = Annotated[str, Option(help="Column that says which rows are known positives (1/0, yes/no, true/false).")]
 Confidence = Annotated[
@@ -21,6 +21,9 @@ Confidence = Annotated[
 Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means unlabeled.")]
 Exclude = Annotated[list[str] | None, Option(help="Column to ignore; may be repeated.")]
 Epochs = Annotated[int | None, Option(help="Maximum number of passes over the data; by default chosen by its size.")]
+Jobs = Annotated[
+    int, Option(help="Processes that share the fits, -1 for one per core; the result does not depend on it.")
+]
 TOP_TITLE = "What the top of the ranking holds, each with its interval"
 Json = Annotated[Path | None, Option("--json", help="Also write the results to this JSON file.")]
 
@@ -44,9 +47,12 @@ def fit(
     ] = True,
     out: Annotated[Path, Option(help="Model file to write.")] = Path("model.unskew"),
     seed: Seed = 0,
+    jobs: Jobs = 1,
     as_json: Json = None,
 ) -> None:
     """Learn to rank the rows of a table with known positives, and estimate how good the ranking is.
+
+    A Parquet file, or a folder of them, may be larger than memory.
 
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
@@ -56,6 +62,7 @@ def fit(
     from unskew.practice.results import model_json
     from unskew.practice.terminal import data_table, estimates_table, parts_table, top_table
 
+    _check_jobs(jobs)
     require_writable(out, data, validation)
     require_writable(as_json, data, validation, beside=out)
     training = TrainingOptions(method=method, seed=seed, epochs=epochs, prior=prior)
@@ -65,7 +72,7 @@ def fit(
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
     held_out = None if validation is None else read_validation(table, validation, blank_is_unlabeled=blank_is_unlabeled)
     _show_notes(() if held_out is None else held_out.notes)
-    model = fit_table(table, training, validation=held_out, estimate=estimate)
+    model = fit_table(table, training, validation=held_out, estimate=estimate, n_jobs=jobs)
     model.save(out)
     if model.parts:
         show(parts_table(model), f"Methods that {method} combined")
@@ -193,7 +200,11 @@ def compare(
     exclude: Exclude = None,
     blank_is_unlabeled: Blank = False,
     epochs: Epochs = None,
+    quick: Annotated[
+        bool, Option("--quick", help="Answer in about a minute, roughly: on some rows, and without slow methods.")
+    ] = False,
     seed: Seed = 0,
+    jobs: Jobs = 1,
     out: Annotated[Path, Option(help="Folder for the page and the results as JSON.")] = Path("comparison"),
 ) -> None:
     """Compare methods by cross-validation, using only the biased labels, and recommend one.
@@ -201,7 +212,7 @@ def compare(
     Example: unskew compare cases.csv --label known --confidence severity --methods conf-auc,puauc,ntc
     """
     from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
-    from unskew.practice.compare import check_folds, compare_table
+    from unskew.practice.compare import QUICK_FOLDS, check_folds, compare_table
     from unskew.practice.fit import TrainingOptions
     from unskew.practice.labeled_table import read_labeled
     from unskew.practice.results import about_comparison, comparison_html
@@ -209,6 +220,7 @@ def compare(
 
     if folds is not None and folds < 2:
         raise ValueError(f"--folds must be at least 2, to train on some rows and test on others, but it is {folds}.")
+    _check_jobs(jobs)
     require_folder(out)
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
     training = TrainingOptions(seed=seed, epochs=epochs)
@@ -217,12 +229,12 @@ def compare(
         data, label, confidence, truth=truth, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled
     )
     _show_notes(table.notes)
-    n_folds = check_folds(table, folds)
+    n_folds = check_folds(table, QUICK_FOLDS if quick and folds is None else folds)
     page, numbers = out / "index.html", out / "comparison.json"
     make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
-    result = compare_table(table, training, names, n_folds)
+    result = compare_table(table, training, names, n_folds, n_jobs=jobs, quick=quick)
     _show_notes(result.messages)
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     say(about_compared_table(result))
@@ -253,6 +265,11 @@ def report(
     write_atomically(out, model_html(loaded).encode())
     _write_json(as_json, model_json(loaded))
     say(f"Page: {out}")
+
+
+def _check_jobs(jobs: int) -> None:
+    if jobs < 1 and jobs != -1:
+        raise ValueError(f"--jobs must be 1 or more, or -1 for one per core, but it is {jobs}.")
 
 
 def _show_notes(messages: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from unskew.data.row_groups import column_values, feature_columns, fill, look_into_files, require_column
+from unskew.data.row_groups import File, column_values, feature_columns, fill, look_into_files, require_column
 from unskew.data.rows import Rows
 
 if TYPE_CHECKING:
@@ -56,20 +56,26 @@ class ParquetRows(Rows):
     """
 
     prepares_for_order = True  # reads the windows of the order that is next
+    _kept: Any  # gives features by the places of rows, as windows do
 
     def __init__(
         self, path: str | os.PathLike[str], columns: Sequence[str] | None = None, *, memory: float = 256 << 20
     ) -> None:
-        self.memory = _whole_bytes(memory)
         self.path = Path(path).absolute()  # files are opened again and again, perhaps from another working directory
-        self._files = look_into_files(self.path)
-        self.columns = feature_columns(self._files, columns)
-        self.shape = (len(self.columns),)
+        files = look_into_files(self.path)
+        self.columns = feature_columns(files, columns)
+        self._open(files, len(self.columns), 4 * len(self.columns), memory)
+
+    def _open(self, files: Sequence[File], n_features: int, row_bytes: int, memory: float) -> None:
+        """Get ready to read rows of so many features, each of which takes so many bytes in memory."""
+        self.memory = _whole_bytes(memory)
+        self._files = list(files)
+        self.shape = (n_features,)
         groups = [(file, number) for file in self._files for number in range(file.metadata.num_row_groups)]
         self._groups = [(file, number) for file, number in groups if file.n_rows(number)]
         sizes = np.array([file.n_rows(number) for file, number in self._groups], dtype=np.int64)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
-        self._row_bytes = 4 * len(self.columns)
+        self._row_bytes = row_bytes
         self._window_rows = self.memory * 3 // 4 // (WINDOWS_IN_MEMORY * self._row_bytes)
         self._require_small_groups(sizes)
         self.hold_out_limit = self.memory // 8 // self._row_bytes
@@ -101,11 +107,20 @@ class ParquetRows(Rows):
         with self._turn:
             self._keep_nothing()  # so that they are read, not looked up
             self.walk()
-            kept = np.empty((len(rows), *self.shape), dtype=np.float32)
-            for start in range(0, len(rows), self._window_rows):
-                part = slice(start, start + self._window_rows)
-                self.take(rows[part], out=kept[part])
-            self._kept_rows, self._kept = rows, kept
+            self._kept_rows, self._kept = rows, self._fetch(rows)
+
+    def _fetch(self, rows: np.ndarray) -> Any:
+        """These rows, in a form that gives features by their places."""
+        fetched = np.empty((len(rows), *self.shape), dtype=np.float32)
+        for start in range(0, len(rows), self._window_rows):
+            part = slice(start, start + self._window_rows)
+            self.take(rows[part], out=fetched[part])
+        return fetched
+
+    def _places(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The window that each row is in, and its place there."""
+        group = np.searchsorted(self._starts, rows, side="right") - 1
+        return self._window_of[group], rows - self._starts[group] + self._offset_of[group]
 
     def walk(self) -> None:
         """Get ready to hand out rows in the order of the file."""
@@ -132,8 +147,7 @@ class ParquetRows(Rows):
         out = np.empty((len(index), *self.shape), dtype=np.float32) if out is None else out
         with self._turn:
             elsewhere = self._take_kept(index, out)
-            group = np.searchsorted(self._starts, index[elsewhere], side="right") - 1
-            window, position = self._window_of[group], index[elsewhere] - self._starts[group] + self._offset_of[group]
+            window, position = self._places(index[elsewhere])
             for number in np.unique(window):
                 inside = window == number
                 out[elsewhere[inside]] = self._window(int(number))[position[inside]]
@@ -170,9 +184,9 @@ class ParquetRows(Rows):
         self._members = [order[window == each] for each in range(number + 1)]
         self._window_of, self._offset_of = np.empty_like(order), np.empty_like(order)
         self._window_of[order], self._offset_of[order] = window, offset
-        self._loaded: dict[int, Future[np.ndarray]] = {}
+        self._loaded: dict[int, Future[Any]] = {}
 
-    def _window(self, number: int) -> np.ndarray:
+    def _window(self, number: int) -> Any:
         """Rows of a window; the next one is read meanwhile, and those longest unused are dropped."""
         wanted = [number] if number + 1 >= len(self._members) else [number, number + 1]
         for each in wanted:
@@ -184,7 +198,8 @@ class ParquetRows(Rows):
             del self._loaded[each]
         return rows.result()
 
-    def _read(self, groups: np.ndarray) -> np.ndarray:
+    def _read(self, groups: np.ndarray) -> Any:
+        """Rows of a window, in a form that gives features by their places."""
         sizes = np.diff(self._starts)[groups]
         rows = np.empty((int(sizes.sum()), *self.shape), dtype=np.float32)
         ends = np.cumsum(sizes)

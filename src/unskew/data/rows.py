@@ -23,11 +23,14 @@ class Rows(ABC):
         Unlabeled rows that may be held out at most, where rows are not all in memory.
     prepares_for_order : bool
         Whether `shuffle` also prepares for its order, so that only the last one is to be followed.
+    in_memory : bool
+        Whether all rows are in memory, so that there is a `table` of them.
     """
 
     shape: tuple[int, ...]
     hold_out_limit: int | None = None
     prepares_for_order: bool = False
+    in_memory: bool = False
 
     @abstractmethod
     def __len__(self) -> int:
@@ -36,6 +39,13 @@ class Rows(ABC):
     @abstractmethod
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows of these numbers; written to `out`, which has their shape, where that is given."""
+
+    def table(self, rows: np.ndarray | None = None) -> Any:
+        """These rows, or all, as an array or a sparse matrix, where they are in memory."""
+        raise ValueError(
+            "a scikit-learn classifier as labeling model needs all features in memory, but X is read from "
+            f"{type(self).__name__} as needed. Pass labeling=None, or a smaller table as an array."
+        )
 
     def shuffle(self, rows: np.ndarray, generator: "torch.Generator") -> "torch.Tensor":
         """Order in which an epoch takes these rows; a source that is not in memory may prefer some orders."""
@@ -53,6 +63,8 @@ class Rows(ABC):
 class DenseRows(Rows):
     """Rows of an array, which is not copied (unless it is not float32 yet)."""
 
+    in_memory = True
+
     def __init__(self, array: np.ndarray) -> None:
         self.array = np.ascontiguousarray(array, dtype=np.float32)
         self.shape = self.array.shape[1:]
@@ -65,9 +77,15 @@ class DenseRows(Rows):
         # With "clip" numpy writes to `out` straight away, and no row number is out of range.
         return np.take(self.array, index, axis=0, out=out, mode="clip")
 
+    def table(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """These rows, or all, as an array of two dimensions."""
+        return self.array[slice(None) if rows is None else rows].reshape(-1, prod(self.shape))
+
 
 class SparseRows(Rows):
     """Rows of a compressed sparse matrix: only the batch that is taken becomes dense."""
+
+    in_memory = True
 
     def __init__(self, matrix: sparse.csr_matrix | sparse.csr_array) -> None:
         self.matrix = sparse.csr_array(matrix, dtype=np.float32)
@@ -79,6 +97,10 @@ class SparseRows(Rows):
     def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Rows of these numbers; see `Rows.take`."""
         return np.asarray(self.matrix[index].toarray(out=out))
+
+    def table(self, rows: np.ndarray | None = None) -> sparse.csr_array:
+        """These rows, or all, as a sparse matrix."""
+        return sparse.csr_array(self.matrix[slice(None) if rows is None else rows])
 
 
 class ReshapedRows(Rows):
@@ -112,27 +134,19 @@ def joined(first: Rows, second: Rows) -> Rows:
     pair = first, second
     if all(isinstance(each, DenseRows) for each in pair):
         return DenseRows(np.concatenate([each.array for each in pair if isinstance(each, DenseRows)]))
-    if not all(isinstance(each, DenseRows | SparseRows) for each in pair):
+    if not all(each.in_memory for each in pair):
         kinds = " and ".join(sorted({type(each).__name__ for each in pair}))
         raise ValueError(
             f"training and validation rows that count together must be in memory, but they are {kinds}. Put all rows "
             "into one table, and leave out validation=."
         )
-    return SparseRows(sparse.vstack([as_table(each, None) for each in pair], format="csr"))
+    return SparseRows(sparse.vstack([sparse.csr_array(each.table()) for each in pair], format="csr"))
 
 
 def as_table(X: Rows, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Any:
     """Rows as scikit-learn takes them: two-dimensional, with the column names the classifier was fitted with."""
-    everything = slice(None) if rows is None else rows
-    if isinstance(X, SparseRows):
-        return sparse.csr_array(X.matrix[everything])
-    if not isinstance(X, DenseRows):
-        raise ValueError(
-            "a scikit-learn classifier as labeling model needs all features in memory, but X is read from "
-            f"{type(X).__name__} as needed. Pass labeling=None, or a smaller table as an array."
-        )
-    table = X.array[everything].reshape(-1, prod(X.shape))
-    return table if names is None else _data_frame(table, list(names))
+    table = X.table(rows)
+    return table if names is None or sparse.issparse(table) else _data_frame(table, list(names))
 
 
 def _data_frame(table: np.ndarray, names: list[str]) -> Any:

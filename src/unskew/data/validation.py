@@ -68,10 +68,12 @@ def check_features(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any
 
 def _check_source(estimator: Any, X: Rows, y: Any, *, reset: bool) -> Any:
     """Rows that are read when they are needed are checked when they are read; here only their columns."""
-    names = np.array(getattr(X, "columns", ()), dtype=object)
+    columns = getattr(X, "columns", None)  # rows that a schema encodes have none, as its arrays have none
+    names = np.array(() if columns is None else columns, dtype=object)
     if reset:
-        estimator.n_features_in_ = len(names)
-        estimator.feature_names_in_ = names
+        estimator.n_features_in_ = math.prod(X.shape)
+        if columns is not None:
+            estimator.feature_names_in_ = names
         return X, one_label_per_row(y, len(X))
     expected = getattr(estimator, "feature_names_in_", None)
     if expected is not None and list(expected) != list(names):

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.stats import rankdata
 from sklearn import get_config
@@ -18,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from unskew._support.parameters import set_seeds
-from unskew._support.progress import progress_bar
+from unskew._support.progress import Step, progress_bar
 from unskew.data.frames import needs_schema
 from unskew.data.labels import check_labels
 from unskew.data.rows import Rows
@@ -141,21 +142,39 @@ def out_of_fold_score(
     n_folds: int = 5,
     random_state: Any = None,
     verbose: bool = False,
+    n_jobs: int | None = None,
+    step: Step | None = None,
 ) -> np.ndarray:
     """Rank of each row's score within its fold, in (0, 1), by a model fitted on the other folds.
 
-    Parameters as in `cross_val_sar_auc`; the same state gives every estimator the same folds.
+    Parameters as in `cross_val_sar_auc`; the same state gives every estimator the same folds. `step` is called after
+    each fold, for a progress bar of one's own. With `n_jobs` each fold is computed on one thread, by as many processes,
+    so that the result does not depend on how many there are.
     """
     final = _last_step(estimator)
     X, y = _read_for_folds(X, y, n_folds, getattr(final, "pos_label", None))
     confidence, score = _full_confidence(confidence, y, n_folds), np.empty(len(y))
     title = f"cross-validating {getattr(final, 'name', type(final).__name__)}"
-    with progress_bar(title, n_folds, shown=verbose) as step:
-        for inside, outside in _folds(y, n_folds, check_random_state(random_state)):
-            seen = part_of(X, inside), y[inside], confidence[inside]
-            score[outside] = _rank_in_fold(estimator, seen, part_of(X, outside))
-            step()
+    folds = list(_folds(y, n_folds, check_random_state(random_state)))
+    rank = _rank_in_fold if n_jobs is None else _rank_on_one_thread
+    tasks = (
+        delayed(rank)(estimator, (part_of(X, inside), y[inside], confidence[inside]), part_of(X, outside))
+        for inside, outside in folds
+    )
+    # Without a number of jobs in this process: an estimator may hold a generator that goes on from fold to fold.
+    pool = Parallel(n_jobs=1 if n_jobs is None else n_jobs, return_as="generator", pre_dispatch="n_jobs")
+    with progress_bar(title, n_folds, shown=verbose and step is None) as own_step:
+        for (_, outside), ranks in zip(folds, pool(tasks), strict=True):
+            score[outside] = ranks
+            (step or own_step)()
     return score
+
+
+def _rank_on_one_thread(*request: Any) -> np.ndarray:
+    from unskew.learning.threads import one_thread  # which loads torch
+
+    with one_thread():
+        return _rank_in_fold(*request)
 
 
 def _folds(y: np.ndarray, n_folds: int, rng: np.random.RandomState) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -178,6 +197,7 @@ def cross_val_sar_auc(
     n_folds: int = 5,
     random_state: Any = None,
     verbose: bool = False,
+    n_jobs: int | None = None,
 ) -> RankingEstimate:
     """AUC, share of positives, precision and recall of a model, by cross-validation and without negatives.
 
@@ -206,6 +226,9 @@ def cross_val_sar_auc(
         Shuffles the folds.
     verbose : bool
         Show a progress bar, on a terminal.
+    n_jobs : int, optional
+        Processes that share the folds, each of which is then computed on one thread: the result does not depend on how
+        many there are.
 
     Examples
     --------
@@ -220,7 +243,7 @@ def cross_val_sar_auc(
     scenario = getattr(final, "scenario", "one-sample") if scenario is None else scenario
     prior = getattr(final, "prior", None) if prior is None else prior
     folds = {"n_folds": n_folds, "random_state": random_state}
-    score = out_of_fold_score(estimator, X, y, confidence, **folds, verbose=verbose)
+    score = out_of_fold_score(estimator, X, y, confidence, **folds, verbose=verbose, n_jobs=n_jobs)
     X, y = _read_for_folds(X, y, n_folds, getattr(final, "pos_label", None))
     data = complete_features(X), y, _full_confidence(confidence, y, n_folds)
     found = estimate_ranking(score, fit_posterior(*data, scenario=scenario, prior=prior), level=level)

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves
 
-BLOCK, BLOCK_NUMBERS = 16_384, 8_000_000
+BLOCK, BLOCK_NUMBERS = 16_384, 1_000_000
 """Rows, and numbers in them, that are turned into columns at a time."""
 
 

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unskew._support.progress import progress_bar
+from unskew._support.text import plural
 from unskew.errors import TooFewLabeled
 from unskew.metrics import auc, compare_rankings, estimate_ranking
 from unskew.metrics.crossval import out_of_fold_score
@@ -14,12 +16,16 @@ from unskew.metrics.recommend import Compared, choose, explain
 from unskew.metrics.reliability import shows_points
 from unskew.metrics.sar import PairedDifference
 from unskew.posterior import Posterior, fit_posterior
-from unskew.practice.fit import ABOUT_PARTS, LEAST_IN_FOLD, TrainingOptions, folds_for, warn_once
+from unskew.practice.fit import ABOUT_PARTS, LEAST_IN_FOLD, TrainingOptions, folds_for, rows_to_judge, warn_once
 from unskew.practice.labeled_table import LabeledTable
-from unskew.rankers import method_card, methods
+from unskew.rankers import Ranker, method_card, methods
 
 LEVEL = 0.95
 """Share of tables in which the intervals of all differences from the recommended method hold together."""
+QUICK_SECONDS = 45.0
+"""After so long a quick comparison begins no other method, nor one that is likely to end later than that."""
+QUICK_ROWS, QUICK_LABELED, QUICK_NUMBERS, QUICK_FOLDS = 5_000, 300, 2_000_000, 2
+"""Unlabeled and labeled rows that it takes at most, numbers in the unlabeled ones, and folds."""
 
 
 @dataclass(frozen=True)
@@ -56,23 +62,78 @@ class Comparison:
 
 
 def compare_table(
-    table: LabeledTable, training: TrainingOptions, names: Sequence[str] = (), n_folds: int | None = None
+    table: LabeledTable,
+    training: TrainingOptions,
+    names: Sequence[str] = (),
+    n_folds: int | None = None,
+    *,
+    n_jobs: int = 1,
+    quick: bool = False,
 ) -> Comparison:
     """Cross-validate methods (by default all) on the same folds, and judge them by one posterior.
 
-    The table must have a confidence. No method sees its true classes, which show how good the recommendation is.
+    The table must have a confidence. No method sees its true classes, which show how good the recommendation is. Each
+    fold is computed on one thread, `n_jobs` of them at a time. A `quick` comparison takes some rows and two folds
+    (unless told otherwise), and leaves out methods for which there is no time; its messages say so.
     """
     names = tuple(dict.fromkeys(names)) or methods()
-    n_folds, data = check_folds(table, n_folds), (table.X, table.y, table.confidence)
+    table, messages = _rows_to_compare(table, training.seed, quick=quick)
+    n_folds = check_folds(table, QUICK_FOLDS if quick and n_folds is None else n_folds)
+    data = table.matrix, table.y, table.confidence
+    rankers = {name: training.ranker(name) for name in names}
+    names = tuple(sorted(names, key=lambda name: _effort(rankers[name]))) if quick else names
     scores: dict[str, np.ndarray] = {}
     seconds: dict[str, float] = {}
-    with warn_once(ABOUT_PARTS):
+    with warn_once(ABOUT_PARTS), progress_bar("comparing", len(names) * n_folds, shown=True) as step:
         for name in names:
-            start = time.perf_counter()
-            ranker = training.ranker(name)
-            scores[name] = out_of_fold_score(ranker, *data, n_folds=n_folds, random_state=training.seed, verbose=True)
+            if quick and sum(seconds.values()) + _expected(rankers[name], seconds) > QUICK_SECONDS:
+                step(n=n_folds)
+                continue
+            step(f"{name}, {plural(n_folds, 'fold')}", 0)
+            start, done = time.perf_counter(), iter(range(2, n_folds + 1))
+            scores[name] = out_of_fold_score(
+                rankers[name],
+                *data,
+                n_folds=n_folds,
+                random_state=training.seed,
+                n_jobs=n_jobs,
+                step=lambda name=name, done=done: step(f"{name}, fold {next(done, n_folds)} of {n_folds}"),
+            )
             seconds[name] = time.perf_counter() - start
-    return judge(scores, fit_posterior(*data), seconds, table.truth)
+    if len(scores) < len(names):
+        left_out = ", ".join(name for name in names if name not in scores)
+        messages.append(f"There was no time for {left_out}. Leave --quick out, or name methods with --methods.")
+    found = judge(scores, fit_posterior(*data), seconds, table.truth)
+    return replace(found, messages=(*messages, *found.messages))
+
+
+def _rows_to_compare(table: LabeledTable, seed: int, *, quick: bool) -> tuple[LabeledTable, list[str]]:
+    """The rows that methods are compared on, in memory, and what a user should know of them."""
+    n_rows, rng = len(table.y), np.random.RandomState(seed)
+    if quick:
+        others = max(QUICK_LABELED, min(QUICK_ROWS, QUICK_NUMBERS // len(table.schema.feature_names)))
+        kinds = [(np.flatnonzero(table.y == kind), most) for kind, most in ((1, QUICK_LABELED), (0, others))]
+        rows = np.sort(np.concatenate([rng.permutation(each)[:most] for each, most in kinds]))
+        n_labeled = int(table.y[rows].sum())
+        note = f"A quick comparison is rough: {len(rows):,} of {n_rows:,} rows ({n_labeled:,} labeled) and few folds."
+        if len(rows) < n_rows:
+            note += " The share of positives is that of these rows, and what wins with few rows may not with all."
+    elif not table.in_memory:
+        rows = rows_to_judge(table.y, np.ones(n_rows, dtype=bool), rng)
+        note = f"The table is larger than memory: methods are compared on {len(rows):,} of {n_rows:,} rows."
+    else:
+        return table, []
+    return (table.some_rows(rows) if len(rows) < n_rows else table), [note]
+
+
+def _effort(ranker: Ranker) -> tuple[bool, bool]:
+    """Order in which methods are tried where time is short: closed forms, single networks, and what combines others."""
+    return ranker.ensemble > 1, ranker.trains_networks
+
+
+def _expected(ranker: Ranker, seconds: Mapping[str, float]) -> float:
+    """Time that a method is likely to take: as the slowest so far, or as all together if it combines others."""
+    return (sum if ranker.ensemble > 1 else max)(seconds.values()) if seconds else 0.0
 
 
 def check_folds(table: LabeledTable, requested: int | None) -> int:

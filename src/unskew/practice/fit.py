@@ -12,14 +12,14 @@ from sklearn.base import clone
 
 from unskew.data.holdout import LEAST_LABELED as LEAST_TO_HOLD_OUT
 from unskew.data.validation import require_room_for_labeled
-from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning
+from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning, SomeRowsWarning
 from unskew.learning.pace import AUTO
 from unskew.metrics.crossval import out_of_fold_score, prior_without_given
 from unskew.metrics.diagnostics import Unit
 from unskew.metrics.evidence import Evidence
 from unskew.metrics.gather import gather_evidence
 from unskew.posterior import fit_posterior
-from unskew.practice.labeled_table import LabeledTable
+from unskew.practice.labeled_table import MOST_JUDGED, LabeledTable
 from unskew.practice.model import Source, TableModel
 from unskew.rankers import Ranker, make, method_card
 from unskew.tables import Schema
@@ -96,21 +96,32 @@ def folds_for(y: np.ndarray) -> int:
 
 
 def fit_table(
-    table: LabeledTable, training: TrainingOptions, *, validation: LabeledTable | None = None, estimate: bool = True
+    table: LabeledTable,
+    training: TrainingOptions,
+    *,
+    validation: LabeledTable | None = None,
+    estimate: bool = True,
+    n_jobs: int = 1,
 ) -> TableModel:
-    """Fit on all rows, and with `estimate` judge by rows that were left out of fits.
+    """Fit on all rows, and with `estimate` judge by rows that were left out of fits, in `n_jobs` processes.
 
     The rows of `validation` choose the epoch, or are more rows to learn from where hold-outs rotate, as in `auto`.
     Without them some rows of the table are held out.
     """
-    ranker = training.ranker(verbose=True)
+    ranker = training.ranker(verbose=True, n_jobs=None if n_jobs == 1 else n_jobs)
+    if validation is not None and not table.in_memory and (ranker.ensemble > 1 or not ranker.holds_out):
+        raise ValueError(
+            f"{training.method} learns from the rows of --validation, too, which must then be in memory with the "
+            f"others, but {table.path} is larger than memory. Leave --validation out, or choose a method that trains "
+            "once, such as conf-auc (--method)."
+        )
     held_out = None if validation is None else (validation.X, validation.y, validation.confidence)
     if training.prior is not None:
         advice = "Give a larger one, or leave it out."
         require_room_for_labeled(training.prior, float(np.mean(table.y)), advice, f"{table.path}: --prior")
     with warn_once(_about_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
-    evidence = _evidence_of_fit(table, ranker, training.seed) if estimate else None
+    evidence = _evidence_of_fit(table, ranker, training.seed, n_jobs) if estimate else None
     kept = None if evidence is None else evidence.to_json()
     return TableModel(ranker, table.schema, source_of(table, validation), kept)
 
@@ -143,24 +154,36 @@ def why_no_estimate(source: Source) -> str:
     return "the model was fitted with --no-estimate"
 
 
-def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence | None:
+def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int, n_jobs: int) -> Evidence | None:
     if table.confidence is None or folds_for(table.y) < 2:
         return None
-    data = table.X, table.y, table.confidence
-    score = _score_of_left_out_rows(table, ranker, seed)
+    own = getattr(ranker, "out_of_fold_score_", np.full(len(table.y), np.nan))[: len(table.y)]
+    if not table.in_memory:
+        rows = rows_to_judge(table.y, np.isfinite(own), np.random.RandomState(seed))
+        warnings.warn(
+            f"the estimates rest on {len(rows):,} of {len(table.y):,} rows, chosen at random, because the table is "
+            "larger than memory.",
+            SomeRowsWarning,
+            stacklevel=3,
+        )
+        table, own = table.some_rows(rows), own[rows]
+    assert table.confidence is not None
+    X = table.matrix
+    data = X, table.y, table.confidence
+    score = own if np.isfinite(own).all() else _cross_validated(ranker, data, seed, n_jobs)
     posterior = fit_posterior(*data, scenario=ranker.scenario, prior=ranker.prior)
     free = None if ranker.prior is None else prior_without_given(*data, scenario=ranker.scenario)
     # A method that trains without a labeling probability has no weights: those of the posterior are shown.
-    own = hasattr(ranker, "labeling_")
+    weighs = hasattr(ranker, "labeling_")
     return gather_evidence(
         y=table.y,
         score=score,
         confidence=table.confidence,
         posterior=posterior,
-        labeling_prob=ranker.labeling_prob(table.X) if own else posterior.prob * posterior.propensity,
+        labeling_prob=ranker.labeling_prob(X) if weighs else posterior.prob * posterior.propensity,
         clip=ranker.clip,
         scenario=ranker.scenario,
-        X=table.X,
+        X=X,
         feature_names=table.schema.feature_names,
         feature_columns=table.schema.feature_columns,
         feature_units=feature_units(table.schema),
@@ -169,18 +192,28 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int) -> Evidence
     )
 
 
-def _score_of_left_out_rows(table: LabeledTable, ranker: Ranker, seed: int) -> np.ndarray:
+def _cross_validated(ranker: Ranker, data: tuple[Any, np.ndarray, np.ndarray], seed: int, n_jobs: int) -> np.ndarray:
     """Score of each row by a model that did not learn from it.
 
-    An ensemble has such scores, by its rotating hold-outs; other models are cross-validated.
+    An ensemble has such scores already, by its rotating hold-outs; other models are fitted anew.
     """
-    own = getattr(ranker, "out_of_fold_score_", np.array([np.nan]))[: len(table.y)]
-    if np.isfinite(own).all():
-        return np.asarray(own)
     quiet = clone(ranker).set_params(verbose=False)
-    data = table.X, table.y, table.confidence
     with warn_once(ABOUT_PARTS):
-        return out_of_fold_score(quiet, *data, n_folds=folds_for(table.y), random_state=seed, verbose=True)
+        return out_of_fold_score(
+            quiet, *data, n_folds=folds_for(data[1]), random_state=seed, verbose=True, n_jobs=n_jobs
+        )
+
+
+def rows_to_judge(y: np.ndarray, has_score: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Some rows of a table larger than memory, with the same share of labeled ones as in all of it.
+
+    Where the model has scores of rows that it did not learn from, the rows are some of these.
+    """
+    usable = has_score if (has_score & (y == 1)).any() and (has_score & (y == 0)).any() else np.ones(len(y), dtype=bool)
+    kinds = [(np.flatnonzero(usable & (y == kind)), int(np.sum(y == kind))) for kind in (1, 0)]
+    share = min(1.0, MOST_JUDGED / len(y), *(len(rows) / total for rows, total in kinds))
+    chosen = [rng.choice(rows, max(LEAST_LABELED, int(share * total)), replace=False) for rows, total in kinds]
+    return np.sort(np.concatenate(chosen))
 
 
 def feature_units(schema: Schema) -> list[Unit]:

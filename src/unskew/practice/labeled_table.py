@@ -7,18 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from unskew.data.rows import Rows
 from unskew.tables import (
+    EncodedParquetRows,
+    EncodedRows,
+    ParquetTable,
+    Roles,
     Schema,
     Tally,
-    infer_features,
     open_table,
     read_confidence,
+    read_features,
     read_labels,
     read_table,
-    read_truth,
     require_both_kinds,
     require_column,
 )
+
+MOST_JUDGED = 200_000
+"""Rows of a table larger than memory that estimates rest on, at most."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,8 @@ class LabeledTable:
     y : int array of shape (n,)
         1 labeled, 0 unlabeled.
     confidence : array of shape (n,), or None
-    X : float32 array of shape (n, n_features)
+    X : float32 array of shape (n, n_features), or rows of as many features
+        A large table is compact rows in memory; one that is larger than memory is rows of its files.
     truth : int array of shape (n,), or None
         True classes, where they are known.
     notes : tuple of str
@@ -48,9 +56,25 @@ class LabeledTable:
     y: np.ndarray
     confidence: np.ndarray | None
     schema: Schema
-    X: np.ndarray
+    X: np.ndarray | EncodedRows | EncodedParquetRows
     truth: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are in memory."""
+        return not isinstance(self.X, Rows) or self.X.in_memory
+
+    @property
+    def matrix(self) -> Any:
+        """Features as an array, or as a sparse matrix where most of many are zero; the rows must be in memory."""
+        return self.X.table() if isinstance(self.X, Rows) else self.X
+
+    def some_rows(self, rows: np.ndarray) -> "LabeledTable":
+        """A table of these rows alone, in memory; their numbers are in order."""
+        X = self.X.part(rows) if isinstance(self.X, EncodedRows | EncodedParquetRows) else self.X[rows]
+        confidence, truth = (None if each is None else each[rows] for each in (self.confidence, self.truth))
+        return replace(self, y=self.y[rows], confidence=confidence, X=X, truth=truth)
 
 
 def read_labeled(
@@ -68,13 +92,22 @@ def read_labeled(
     excluded = tuple(dict.fromkeys([*exclude, *([] if truth is None else [truth])]))
     for name in (*roles, *excluded):
         require_column(name, opened.columns, path)
-    frame = read_table(opened, [name for name in opened.columns if name in roles or name not in excluded])
-    y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
-    require_both_kinds(y, label, path=path)
-    values = None if confidence is None else read_confidence(frame, confidence, y, path=path)
-    known = None if truth is None else read_truth(frame, truth, path=path)
-    schema, X = infer_features(frame.drop(roles), path=path)
-    return LabeledTable(path, label, confidence, excluded, y, values, schema, X, known, opened.notes)
+    columns = Roles.of(path, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
+    names = [name for name in opened.columns if name not in roles and name not in excluded]
+    found: list[Any] = []
+
+    def check_roles() -> None:
+        found.extend(columns.values(lambda y: require_both_kinds(y, label, path=path)))
+
+    features = read_features(opened, names, columns, check_roles)
+    X: Any = features.rows
+    notes = opened.notes
+    if X is None:
+        assert isinstance(opened, ParquetTable)  # only these may stay in their files
+        X = EncodedParquetRows(opened, features.schema)
+        notes = (*notes, f"{path}: larger than the memory that it may take, so its rows are read from the file.")
+    y, values, known = found
+    return LabeledTable(path, label, confidence, excluded, y, values, features.schema, X, known, notes)
 
 
 def read_by_schema(

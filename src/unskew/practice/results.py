@@ -39,7 +39,7 @@ def about_comparison(table: LabeledTable, training: TrainingOptions, n_folds: in
     return {
         "source": vars(source_of(table)),
         "truth": truth,
-        "features": table.X.shape[1],
+        "features": len(table.schema.feature_names),
         "folds": n_folds,
         "epochs": AUTO if training.epochs is None else training.epochs,
         "seed": training.seed,

@@ -179,7 +179,7 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
     def decision_function(self, X: Any) -> np.ndarray:
         """Score of each instance, higher for more likely positive; shape (n,)."""
         check_is_fitted(self)
-        return require_finite_scores(self.scores_at(self._read_features(X)))
+        return require_finite_scores(self.scores_at(self.read_features(X)))
 
     @available_if(require_posterior)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -187,7 +187,7 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
 
         It does not come from the score, so it is calibrated whatever that is, and may put two rows in another order.
         """
-        positive = expit(logits_of(self.posterior_, self._read_features(X)))
+        positive = expit(logits_of(self.posterior_, self.read_features(X)))
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: Any) -> np.ndarray:
@@ -215,7 +215,7 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
                 "ranker, such as unskew.make('ntc').fit(X, y).labeling_."
             )
         alpha = self.training_summary_["alpha"]
-        return require_finite_scores(estimate_at(self.labeling_, self._read_features(X), None, self.scenario, alpha))
+        return require_finite_scores(estimate_at(self.labeling_, self.read_features(X), None, self.scenario, alpha))
 
     def save(self, path: str | os.PathLike[str], *, notes: dict[str, Any] | None = None) -> None:
         """Write the fitted model, and `notes` that JSON can hold, to a file of data only; `unskew.load` reads it."""
@@ -379,7 +379,8 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
         self.label_freq_ = alpha / prior if self.scenario == "one-sample" else float("nan")
         return prior
 
-    def _read_features(self, X: Any) -> Rows:
+    def read_features(self, X: Any) -> Rows:
+        """Features of new rows, as `decision_function` reads them: checked, and encoded where `fit` encoded them."""
         return rows_of(self, X)
 
     def __sklearn_tags__(self) -> Any:

@@ -40,5 +40,5 @@ class TwoNetworkRanker(Ranker):
         check_is_fitted(self)
         if hasattr(self, "members_"):
             return mean_of(self.members_, lambda each: each.propensity(X))
-        score = score_rows(self.propensity_network_, self._read_features(X), device=self.device)
+        score = score_rows(self.propensity_network_, self.read_features(X), device=self.device)
         return np.asarray(torch.sigmoid(score.double()).numpy())

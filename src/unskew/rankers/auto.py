@@ -5,6 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
 
 from unskew.data.holdout import rotating_hold_outs
 from unskew.data.records import PUData
@@ -12,6 +13,7 @@ from unskew.data.rows import Rows
 from unskew.learning.networks import TREES
 from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
+from unskew.objectives.weights import effective_sample_size, inverse_labeling_weight
 from unskew.rankers._base import Ranker
 from unskew.rankers._columns import knowing_columns_of
 from unskew.rankers._members import (
@@ -27,9 +29,11 @@ START = {"conf-gp": 0.3, "conf-reg": 0.3, "conf-joint": 0.2, "conf-auc": 0.1, "n
 IN_DOUBT = {"conf-gp": 0.3, "conf-reg": 0.1, "conf-joint": 0.15, "conf-auc": 0.05, "ntc-linear": 0.4}
 """The same where it cannot: votes of a few people, noise, labels that are all alike."""
 WITHOUT_CONFIDENCE = {"no-conf": 0.5, "ntc-linear": 0.5}
-STRICTNESS, LEAST_SEPARATION = 20.0, 0.4
-"""How sharply a method is dropped that hardly tells labeled from unlabeled rows, and the share of the best method's
-separation, above one half, below which that is so."""
+MOST_FROM_AGREEMENT = 3.0
+"""How much agreement with the confidence counts, at most: it says nothing of rows that are not labeled."""
+BEHIND, FAR_BEHIND, LEAST_SEPARATION = 5.0, 20.0, 0.75
+"""How much a method loses that tells positives from the rest less well than the best one, and how much more where it
+has less than a share of the best separation above one half."""
 
 
 class Part(NamedTuple):
@@ -44,7 +48,8 @@ class Part(NamedTuple):
         How well its scores of left-out rows agree with the confidence of labels, in [-1, 1]; None without confidence,
         or where there are too few labels to leave any out.
     separation : float or None
-        AUC of labeled against unlabeled rows that were left out; None where there are too few labels to leave any out.
+        AUC of labeled against unlabeled rows that were left out, labels weighted against their bias; None where there
+        are too few labels to leave any out.
     """
 
     method: str
@@ -59,19 +64,25 @@ class Auto(Ranker):
 
     Each method is fitted on `ensemble` rotating hold-outs, the same for all, so that each row has a score by a fit that
     did not learn from it (networks chose their epoch by it). With C the agreement of these scores with the confidence r
-    of the n labels, and A their AUC of labeled against unlabeled rows,
+    of the n labels, and A their AUC of labeled against unlabeled rows, in which each label has the weight v,
 
     .. math::
         C = \frac{\sum_{l, m} \mathrm{sign}(s_l - s_m) (r_l - r_m)}{\sum_{l, m} |r_l - r_m|}, \qquad
-        w \propto w_0 \exp\big\{\sqrt{n}\, \big(C_+ - 20\, (0.4\, (A_{\max} - \tfrac12) - (A - \tfrac12))_+\big)\big\}
+        v_l = \frac{r_l}{\max(\hat u_l, \tau)}, \qquad n_v = \frac{(\sum_l v_l)^2}{\sum_l v_l^2},
+
+    .. math::
+        w \propto w_0 \exp\big\{\min(\sqrt{n}, 3)\, C_+ - \sqrt{n_v}\, \big(5\, (A_{\max} - A)
+        + 20\, (\tfrac34 (A_{\max} - \tfrac12) - (A - \tfrac12))_+\big)\big\}
 
     a method gets the weight w. It starts with the weight :math:`w_0`, which favors regression on the confidence as far
-    as some method predicts it, and what tells labeled from unlabeled rows as far as none does. A method that hardly
-    tells these apart, though another one does, is dropped: whatever it learned from the confidence, its score is
-    not the probability of being positive. :math:`A_{\max}` is that of methods that allow for the bias of labels: what
-    follows the bias separates best. The score is the weighted mean of the methods' standardized scores. The
-    methods are `conf-gp`, `conf-reg`, `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same
-    without `conf-joint` in the two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence.
+    as some method predicts it, and what tells labeled from unlabeled rows as far as none does. A method that tells
+    positives from the rest less well than the best one loses weight, and much less well, nearly all of it: whatever it
+    learned from the confidence, its score is not the probability of being positive. The weights v undo the bias of the
+    labels as in `conf-auc`; the labeling probability u is a logistic function of the left-out score of `ntc-linear`.
+
+    The score is the weighted mean of the methods' standardized scores. The methods are `conf-gp`, `conf-reg`,
+    `conf-joint`, `conf-auc` and `ntc-linear` in the one-sample scenario, the same without `conf-joint` in the
+    two-sample scenario, and `no-conf` and `ntc-linear` where there is no confidence.
 
     Attributes
     ----------
@@ -153,8 +164,8 @@ class Auto(Ranker):
         out_of_fold = np.full(len(data.X), np.nan)
         if n_members > 1:
             splits = rotating_hold_outs(data, n_members, np.random.RandomState(seed))  # those of every method
-            out_of_fold = _judged(members, scores, splits, out_of_fold)
-            members = _weighed(members, scores, data)
+            out_of_fold = _judged(members, scores, splits, out_of_fold, self.clip)
+            members = _weighed(members, scores, data, self.clip)
         return self.take_members(Together(tuple(_normalized(members)), out_of_fold, float(np.mean(priors))), data)
 
     def _blank_part(self, name: str) -> Ranker:
@@ -194,19 +205,20 @@ def agreement_with_confidence(score: np.ndarray, confidence: np.ndarray) -> floa
     return 0.0 if np.ptp(confidence) == 0 else float(by_score / by_confidence)
 
 
-def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData) -> list[Member]:
+def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData, clip: float) -> list[Member]:
     """The members with the weights that their out-of-fold scores earn; see `Auto`. Implements: Eq. (M2)."""
-    apart = np.array([_separation(each, data) for each in scores])
+    names = [each.ranker.name for each in members]
+    against_bias = weight_against_bias(scores[names.index("ntc-linear")], data, clip)
+    apart = np.array([_separation(each, data, against_bias) for each in scores])
     agreements: list[float | None] = [None] * len(members)
     agreed, start = np.zeros(len(members)), np.array([each.weight for each in members])
     if data.confidence is not None:
         agreements = [agreement_with_confidence(each[data.labeled_rows], data.confidence) for each in scores]
         agreed = np.maximum(np.array(agreements, dtype=float), 0)
-        start = _between(start, [IN_DOUBT[each.ranker.name] for each in members], float(agreed.max()))
-    root = np.sqrt(data.n_labeled)
-    best = max(each for each, member in zip(apart, members, strict=True) if member.ranker.assumption == "SAR")
-    missing = np.maximum(LEAST_SEPARATION * (best - 0.5) - (apart - 0.5), 0)
-    log_weight = np.log(start) + root * (agreed - STRICTNESS * missing)
+        start = _between(start, [IN_DOUBT[name] for name in names], float(agreed.max()))
+    far = np.maximum(LEAST_SEPARATION * (apart.max() - 0.5) - (apart - 0.5), 0)
+    lost = np.sqrt(effective_sample_size(against_bias)) * (BEHIND * (apart.max() - apart) + FAR_BEHIND * far)
+    log_weight = np.log(start) + min(np.sqrt(data.n_labeled), MOST_FROM_AGREEMENT) * agreed - lost
     shares = np.exp(log_weight - log_weight.max()).tolist()
     return [
         replace(each, weight=share, agreement=agreement, separation=separation)
@@ -214,13 +226,30 @@ def _weighed(members: list[Member], scores: list[np.ndarray], data: PUData) -> l
     ]
 
 
+def weight_against_bias(score: np.ndarray, data: PUData, clip: float) -> np.ndarray:
+    """Confidence over labeling probability, a logistic function of a score; all 1 where the confidence is constant.
+
+    A constant says nothing of where labels are too many, and would only favor what is rarely labeled.
+    """
+    if data.confidence is None or np.ptp(data.confidence) == 0:
+        return np.ones(data.n_labeled)
+    column, labeled = _scores_and_labels(score, data)
+    model = LogisticRegression().fit(column[:, None], labeled)
+    prob = model.predict_proba(score[data.labeled_rows][:, None])[:, 1]
+    return inverse_labeling_weight(data.confidence, prob, clip)
+
+
 def _judged(
-    members: list[Member], scores: list[np.ndarray], splits: list[tuple[PUData, PUData]], blank: np.ndarray
+    members: list[Member],
+    scores: list[np.ndarray],
+    splits: list[tuple[PUData, PUData]],
+    blank: np.ndarray,
+    clip: float,
 ) -> np.ndarray:
     """Out-of-fold score of all methods together; the part of the rows that is scored does not decide the weights."""
     for rest, held_out in splits:
         rows = np.concatenate([held_out.labeled_rows, held_out.unlabeled_rows])
-        weighed = _normalized(_weighed(members, scores, rest))
+        weighed = _normalized(_weighed(members, scores, rest, clip))
         blank[rows] = sum(each.weight * score[rows] for each, score in zip(weighed, scores, strict=True))
     return blank
 
@@ -231,12 +260,17 @@ def _between(sure: np.ndarray, in_doubt: list[float], trust: float) -> np.ndarra
     return np.asarray(trust * sure / sure.sum() + (1 - trust) * doubt / doubt.sum())
 
 
-def _separation(score: np.ndarray, data: PUData) -> float:
-    """AUC of labeled against unlabeled rows; of rows in files not all have been left out."""
+def _separation(score: np.ndarray, data: PUData, weight: np.ndarray) -> float:
+    """AUC of weighted labeled rows against unlabeled ones."""
+    column, labeled = _scores_and_labels(score, data)
+    return auc(labeled, column, sample_weight=np.concatenate([weight, np.ones(len(column) - len(weight))]))
+
+
+def _scores_and_labels(score: np.ndarray, data: PUData) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of labeled and then of unlabeled rows, with ones and zeros; of rows in files not all were left out."""
     labeled, unlabeled = score[data.labeled_rows], score[data.unlabeled_rows]
     unlabeled = unlabeled[np.isfinite(unlabeled)]
-    y = np.concatenate([np.ones(len(labeled)), np.zeros(len(unlabeled))])
-    return auc(y, np.concatenate([labeled, unlabeled]))
+    return np.concatenate([labeled, unlabeled]), np.repeat([1, 0], [len(labeled), len(unlabeled)])
 
 
 def _normalized(members: list[Member]) -> list[Member]:

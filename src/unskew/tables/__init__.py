@@ -1,6 +1,8 @@
 """Tables: a CSV or Parquet file in, features, labels and confidence out, and scored rows back to a file.
 
-A file is read as it is written: every column of a CSV file is text, a column of a Parquet file has the file's type.
+A file is read as it is written: every column of a CSV file is text, a column of a Parquet file has the file's type. A
+table to fit on goes from the file to compact columns in one pass (`read_features`), or stays in its Parquet files
+(`EncodedParquetRows`).
 What a column *is* (numeric, boolean, categorical, date) is decided from all its values (`infer_features`), kept as data
 (`Schema`), and every later file is read by it, so that no batch of rows can be taken for something else.
 
@@ -18,16 +20,23 @@ try:
 except ImportError as error:
     raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 
-from unskew.tables._values import require_column
+from unskew.tables._values import read_column, require_column
+from unskew.tables.encoded import EncodedRows
+from unskew.tables.encoded_files import EncodedParquetRows
 from unskew.tables.frames import as_polars, words_as_polars
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import blank_rows, read_confidence, read_labels, read_truth, require_both_kinds
-from unskew.tables.reading import open_table, read_batches, read_table, require_file
+from unskew.tables.reading import ParquetTable, open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, Schema, Tally
+from unskew.tables.streaming import Roles, read_features
 from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
     "Column",
+    "EncodedParquetRows",
+    "EncodedRows",
+    "ParquetTable",
+    "Roles",
     "Schema",
     "TableWriter",
     "Tally",
@@ -39,7 +48,9 @@ __all__ = [
     "is_parquet",
     "open_table",
     "read_batches",
+    "read_column",
     "read_confidence",
+    "read_features",
     "read_labels",
     "read_table",
     "read_truth",

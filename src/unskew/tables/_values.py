@@ -5,7 +5,7 @@ cannot be read that way.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 import polars as pl
@@ -169,10 +169,15 @@ def require_finite(series: pl.Series, values: pl.Series, path: StrPath | None, f
     infinite: np.ndarray = values.is_infinite().fill_null(False).to_numpy()
     if infinite.any():
         found = offending(infinite, series, first_row, "holds an infinite one", "hold infinite ones")
-        raise TableError(
-            f"{start(path)}column {shown(series.name)} must hold finite numbers, but {found}. Replace them by a "
-            "number, or leave them blank for missing."
-        )
+        refuse_infinite(series.name, found, path)
+
+
+def refuse_infinite(name: str, found: str, path: StrPath | None) -> NoReturn:
+    """Say that a column has infinite numbers, and where."""
+    raise TableError(
+        f"{start(path)}column {shown(name)} must hold finite numbers, but {found}. Replace them by a number, or leave "
+        "them blank for missing."
+    )
 
 
 def _all_missing(series: pl.Series, dtype: pl.DataType) -> pl.Series:

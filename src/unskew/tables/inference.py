@@ -1,27 +1,18 @@
 """Deciding what the columns of a table are, from all of their values."""
 
 import re
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import polars as pl
 
-from unskew._support.text import StrPath, shown, start
+from unskew._support.text import StrPath, rows_of, shown, start
 from unskew.errors import TableError
-from unskew.tables._values import (
-    Kind,
-    clean,
-    has_separators,
-    is_nested,
-    is_text,
-    read_as,
-    require_finite,
-    to_booleans,
-    to_days,
-    to_numbers,
-)
-from unskew.tables.schema import Column, LeftOut, Schema, categories_of
+from unskew.tables._text_columns import MOST_CATEGORIES, Decided, TextColumn, Unread, are_whole
+from unskew.tables._values import Kind, clean, is_nested, is_text, read_as, refuse_infinite, require_finite
+from unskew.tables.schema import Column, LeftOut, Schema
 
-MOST_CATEGORIES = 200
 FEW_CATEGORIES = 10
 """As few values as this are categories even in a table with hardly more rows."""
 NEARLY_ALL = 0.95
@@ -46,43 +37,150 @@ def infer_features(
     error, and so is a table of which no column is left. The features are what `schema.transform(frame)` would give.
     Errors name `path` and count rows from `first_row`.
     """
-    found = [_infer_column(series, path, first_row) for series in frame]
-    left_out = tuple(each for each in found if isinstance(each, LeftOut))
+    found = []
+    for series in frame:
+        column = column_of(series.name, series.dtype, path, first_row)
+        column.take_in(series)
+        found.append(column.decide())
     kept = [each for each in found if not isinstance(each, LeftOut)]
+    schema = schema_of([each if isinstance(each, LeftOut) else each[0] for each in found], path)
+    return schema, schema.encode((values for _, values in kept), frame.height)
+
+
+def schema_of(found: Sequence[Column | LeftOut], path: StrPath | None) -> Schema:
+    """What became of all columns of a table, some of which must be left."""
+    left_out = tuple(each for each in found if isinstance(each, LeftOut))
+    kept = tuple(each for each in found if isinstance(each, Column))
     if not kept:
         reasons = "; ".join(f"{shown(each.name)}: {each.reason}" for each in left_out[:5]) or "there are no others"
         raise TableError(
             f"{start(path)}at least one column must be usable as a feature, but none is left ({reasons}). Add columns "
             "that differ between rows, or exclude fewer."
         )
-    schema = Schema(tuple(column for column, _ in kept), left_out)
-    return schema, schema.encode((values for _, values in kept), frame.height)
+    return Schema(kept, left_out)
 
 
-def _infer_column(series: pl.Series, path: StrPath | None, first_row: int) -> tuple[Column, pl.Series] | LeftOut:
-    """What a column is, with its values read by its kind; or why it is left out."""
-    name, dtype = series.name, series.dtype
-    if is_nested(dtype):
-        return LeftOut(name, f"nested or binary values ({dtype}), which are no single feature")
-    cleaned = clean(series)
-    if cleaned.null_count() == len(cleaned):
-        return LeftOut(name, "all values are missing")
-    if is_text(dtype):
-        kind, values, hint = _read_text(cleaned)
-    else:
-        native = _native_kind(dtype)
-        if native is None:
-            return LeftOut(name, f"values of type {dtype}, which cannot be features")
-        kind, values, hint = native, read_as(native, cleaned), ""
-    if kind == "categorical":
-        return _infer_categories(values, hint)
-    if kind == "numeric":
-        require_finite(series, values, path, first_row)
-        if _is_counter(cleaned, values):
-            return LeftOut(name, "looks like an identifier: whole numbers, all different, in order or named as one")
+Found = tuple[Column, pl.Series] | LeftOut
+"""What a column is, with its values read by its kind; or why it is left out."""
+
+
+class TextFound:
+    """A column of text that is taken in a part at a time, and what it is."""
+
+    def __init__(self, name: str, path: StrPath | None, first_row: int) -> None:
+        self.text, self._path, self._first_row = TextColumn(name), path, first_row
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that it holds, about."""
+        return self.text.n_bytes
+
+    def take_in(self, series: pl.Series) -> None:
+        """Read the next rows."""
+        self.text.take_in(series)
+
+    def needs_another_look(self) -> bool:
+        """Whether the column must be read once more before `decide`, after `begin_again`."""
+        return self.text.needs_another_look()
+
+    def begin_again(self) -> None:
+        """Forget all rows, and keep more of them the next time."""
+        self.text = self.text.anew()
+
+    def decide(self) -> Found:
+        """What the column is."""
+        text = self.text
+        if not text.n_present:
+            return LeftOut(text.name, "all values are missing")
+        if text.needs_another_look():
+            raise AssertionError("free text that was taken for numbers at first is to be read once more")
+        found = text.decide()
+        if found.kind == "categorical":
+            return _infer_categories(text, found, _hint_about_text(text.n_present, found, self._first_row))
+        if found.kind == "numeric" and text.infinite.total:
+            count, place, value = text.infinite
+            in_words = rows_of(count, text.n_rows, "holds an infinite one", "hold infinite ones")
+            refuse_infinite(
+                text.name, f"{in_words} (first: {shown(value)} at row {self._first_row + place:,})", self._path
+            )
+        assert found.values is not None
+        values = found.values.alias(text.name)
+        all_different = found.different == text.n_present
+        if found.kind == "numeric" and found.whole and _is_counter(text.name, values, all_different):
+            return _a_counter(text.name)
+        return _measured(values, cast(Kind, found.kind), text.first)
+
+
+class NativeFound:
+    """A column of any other type that is taken in a part at a time, and what it is."""
+
+    def __init__(self, name: str, dtype: pl.DataType, path: StrPath | None, first_row: int) -> None:
+        self._parts = [pl.Series(name, [], dtype=dtype)]
+        self._path, self._first_row = path, first_row
+        self._is_used = not is_nested(dtype) and _native_kind(dtype) is not None
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that it holds, about."""
+        return sum(int(each.estimated_size()) for each in self._parts)
+
+    def take_in(self, series: pl.Series) -> None:
+        """Read the next rows."""
+        if self._is_used:
+            self._parts.append(series)
+
+    def needs_another_look(self) -> bool:
+        """Never: all values have been kept."""
+        return False
+
+    def begin_again(self) -> None:
+        """Forget all rows."""
+        self._parts = self._parts[:1]
+
+    def decide(self) -> Found:
+        """What the column is."""
+        parts, self._parts = self._parts, self._parts[:1]
+        name, dtype = parts[0].name, parts[0].dtype
+        if is_nested(dtype):
+            return LeftOut(name, f"nested or binary values ({dtype}), which are no single feature")
+        kind = _native_kind(dtype)
+        if kind is None:
+            # All values of a column of type null are missing.
+            missing = isinstance(dtype, pl.Null)
+            reason = "all values are missing" if missing else f"values of type {dtype}, which cannot be features"
+            return LeftOut(name, reason)
+        series = pl.concat(parts) if len(parts) != 2 else parts[1].alias(name)
+        del parts
+        cleaned = clean(series)
+        if cleaned.null_count() == len(cleaned):
+            return LeftOut(name, "all values are missing")
+        values = read_as(kind, cleaned)
+        if kind == "numeric":
+            require_finite(series, values, self._path, self._first_row)
+            whole = cleaned.drop_nulls()
+            if len(whole) >= LEAST_COUNTER and _is_whole_type(whole, values):
+                all_different = whole.n_unique() == len(whole)
+                if _is_counter(name, values, all_different):
+                    return _a_counter(name)
+        return _measured(values, kind, series[0])
+
+
+ColumnFound = TextFound | NativeFound
+
+
+def column_of(name: str, dtype: pl.DataType, path: StrPath | None = None, first_row: int = 1) -> ColumnFound:
+    """A column of this type, of which nothing has been read yet."""
+    return TextFound(name, path, first_row) if is_text(dtype) else NativeFound(name, dtype, path, first_row)
+
+
+def _a_counter(name: str) -> LeftOut:
+    return LeftOut(name, "looks like an identifier: whole numbers, all different, in order or named as one")
+
+
+def _measured(values: pl.Series, kind: Kind, first: object) -> Found:
     column = _measure_column(values, kind)
     if not column.varies and not column.n_missing:
-        return LeftOut(name, f"constant: every value is {shown(series[0])}")
+        return LeftOut(values.name, f"constant: every value is {shown(first)}")
     return column, values
 
 
@@ -93,25 +191,6 @@ def _native_kind(dtype: pl.DataType) -> Kind | None:
     if isinstance(dtype, pl.Date | pl.Datetime):
         return "date"
     return "numeric" if dtype.is_numeric() or isinstance(dtype, pl.Duration | pl.Time) else None
-
-
-def _read_text(text: pl.Series) -> tuple[Kind, pl.Series, str]:
-    """Kind of a column of clean text, its values, and why it may have become categories that were not meant to be."""
-    numbers = to_numbers(text)
-    if not _mask_of_unread(text, numbers).any():
-        return "numeric", numbers, ""
-    truth = to_booleans(text, numbers)
-    if not _mask_of_unread(text, truth).any():
-        return "boolean", truth.cast(pl.Float64), ""
-    days = to_days(text)
-    if not _mask_of_unread(text, days).any():
-        return "date", days, ""
-    return "categorical", text, _hint_about_text(text, numbers, days)
-
-
-def _mask_of_unread(text: pl.Series, values: pl.Series) -> np.ndarray:
-    """Mask of the values that are not missing and could not be read."""
-    return (text.is_not_null() & values.is_null()).to_numpy()
 
 
 def _measure_column(values: pl.Series, kind: Kind) -> Column:
@@ -142,30 +221,24 @@ def _mean_and_std(numbers: np.ndarray) -> tuple[float, float]:
     return min(max(mean, low), high), std if std >= 1e-300 else 1.0
 
 
-def _is_counter(cleaned: pl.Series, values: pl.Series) -> bool:
-    """Whether numbers are a running number or a code of the row: whole, all different, and in order or named so."""
-    whole = cleaned.drop_nulls()
-    if len(whole) < LEAST_COUNTER or whole.n_unique() < len(whole):
+def _is_counter(name: str, values: pl.Series, all_different: bool) -> bool:
+    """Whether whole numbers are a running number or a code of the row: all different, and in order or named so."""
+    n_present = len(values) - values.null_count()
+    if n_present < LEAST_COUNTER or not all_different:
         return False
-    numbers = values.drop_nulls()
-    if not _are_whole(whole, numbers):
-        return False
-    if _named_as_identifier(cleaned.name):
+    if _named_as_identifier(name):
         return True
-    steps = np.diff(numbers.to_numpy())
+    steps = np.diff(values.drop_nulls().to_numpy())
     one_by_one = bool((steps == 1).all() or (steps == -1).all())
-    return one_by_one or (len(whole) >= SORTED_BY_CHANCE and bool((steps > 0).all() or (steps < 0).all()))
+    return one_by_one or (n_present >= SORTED_BY_CHANCE and bool((steps > 0).all() or (steps < 0).all()))
 
 
-def _are_whole(cleaned: pl.Series, numbers: pl.Series) -> bool:
-    """Whether numbers have no fraction, be they stored as integers, as floats (1000434.0), or as text of either."""
-    dtype = cleaned.dtype
-    if dtype.is_integer() or (is_text(dtype) and cleaned.str.contains(r"^[+-]?\d+(\.0*)?$").all()):
-        return True  # text may have more digits than a number can hold
-    if not (is_text(dtype) or dtype.is_numeric()):
-        return False  # seconds of a time or a duration do not number rows
-    # Beyond 64 bits every float is whole, which says nothing: the cast gives null there.
-    return bool((numbers.cast(pl.Int64, strict=False) == numbers).fill_null(False).all())
+def _is_whole_type(cleaned: pl.Series, values: pl.Series) -> bool:
+    """Whether numbers that are no text have no fraction, be they stored as integers or as floats (1000434.0)."""
+    if cleaned.dtype.is_integer():
+        return True
+    # Seconds of a time or a duration do not number rows.
+    return bool(cleaned.dtype.is_numeric()) and are_whole(values.drop_nulls())
 
 
 def _named_as_identifier(name: str) -> bool:
@@ -176,57 +249,54 @@ def _named_as_identifier(name: str) -> bool:
     return bool({parts[0], parts[-1]} & ID_WORDS) or parts[-1] in LAST_ID_WORDS or words in COUNTER_NAMES
 
 
-def _infer_categories(values: pl.Series, hint: str) -> tuple[Column, pl.Series] | LeftOut:
-    text = values.drop_nulls()
-    different, there = text.n_unique(), len(text)
-    if different == 1 and there == len(values):
-        return LeftOut(values.name, f"constant: every value is {shown(text[0])}")
+def _infer_categories(text: TextColumn, found: Decided, hint: str) -> Found:
+    different, there = found.different, text.n_present
+    if different == 1 and there == text.n_rows:
+        assert found.values is not None
+        return LeftOut(text.name, f"constant: every value is {shown(found.values[0])}")
     after = f"; {hint}" if hint else ""
     few = different <= FEW_CATEGORIES and (different < there or there == 1)
     if not few and different >= NEARLY_ALL * there:
         return LeftOut(
-            values.name, f"looks like an identifier or free text: {different:,} different values in {there:,}{after}"
+            text.name, f"looks like an identifier or free text: {different:,} different values in {there:,}{after}"
         )
     if not few and (different > MOST_CATEGORIES or different > there / 2):
         return LeftOut(
-            values.name,
+            text.name,
             f"text with too many different values: {different:,} in {there:,} rows, at most {MOST_CATEGORIES} and half "
             f"the rows can be categories{after}",
         )
-    categories = tuple(text.unique().sort().to_list())
-    column = Column(values.name, "categorical", len(values), values.null_count(), categories, hint=hint)
-    return column, values.cast(categories_of(column))  # which takes less memory than text
+    assert found.values is not None
+    categories = tuple(cast(pl.Enum, found.values.dtype).categories.to_list())
+    column = Column(text.name, "categorical", text.n_rows, text.n_rows - there, categories, hint=hint)
+    return column, found.values
 
 
-def _hint_about_text(text: pl.Series, numbers: pl.Series, days: pl.Series) -> str:
+def _hint_about_text(n_present: int, found: Decided, first_row: int) -> str:
     """Why a column may have become text that was not meant to be; nothing if there is no sign of it."""
-    present = text.drop_nulls()
-    count, first = _unread_values(text, numbers)
-    if count <= FEW_OTHERS * len(present):
+    others = found.not_numbers
+    if others.total <= FEW_OTHERS * n_present:
         return (
-            f"all but {count:,} of {len(present):,} values are numbers (first other: {first}); leave those blank to "
-            "use it as a number"
+            f"all but {others.total:,} of {n_present:,} values are numbers (first other: "
+            f"{_with_place(others, first_row)}); leave those blank to use it as a number"
         )
-    if has_separators(present):
+    if found.separated:
         return (
             "looks like numbers with separators, a decimal comma or a unit; write them as 1234.5 to use it as a number"
         )
-    count, first = _unread_values(text, days)
-    if count <= FEW_OTHERS * len(present):
+    others = found.not_dates
+    if others.total <= FEW_OTHERS * n_present:
         return (
-            f"all but {count:,} of {len(present):,} values are dates (first other: {first}); fix those or leave them "
-            "blank to use it as a date"
+            f"all but {others.total:,} of {n_present:,} values are dates (first other: "
+            f"{_with_place(others, first_row)}); fix those or leave them blank to use it as a date"
         )
-    if present.str.contains(r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(\D.*)?$").all():
+    if found.like_dates:
         return (
             "looks like dates; write them as 2024-01-31 or 2024-01-31T23:59 to use it as a date (first that cannot be "
-            f"read: {first})"
+            f"read: {_with_place(others, first_row)})"
         )
     return ""
 
 
-def _unread_values(text: pl.Series, values: pl.Series) -> tuple[int, str]:
-    """Count of the values that could not be read, and the first of them with its row."""
-    unread = _mask_of_unread(text, values)
-    row = int(unread.argmax())
-    return int(unread.sum()), f"{shown(text[row])} at row {row + 1:,}"
+def _with_place(found: Unread, first_row: int) -> str:
+    return f"{shown(found.value)} at row {first_row + found.place:,}"

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from unskew._support.text import StrPath
-from unskew.data.row_groups import File, damage, look_into
+from unskew._support.text import StrPath, shown
+from unskew.data.row_groups import File, damage, look_into, look_into_files
 from unskew.errors import TableError, closest_name
 from unskew.tables._csv import CsvTable, open_csv
 from unskew.tables._values import check_names, require_column
@@ -31,9 +31,10 @@ UNKNOWN_MEMORY = 8 << 30
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """A Parquet file whose column names are known; `notes` says what a user should know about it."""
+    """A Parquet file, or several, whose column names are known; `notes` says what a user should know about it."""
 
-    file: File
+    path: Path
+    files: tuple[File, ...]
     columns: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -41,29 +42,35 @@ class ParquetTable:
         check_names(self.path, self.columns)
 
     @property
-    def path(self) -> Path:
-        """Where the file is."""
-        return self.file.path
-
-    @property
     def n_rows(self) -> int:
-        """Count of rows, as the file says."""
-        return int(self.file.metadata.num_rows)
+        """Count of rows, as the files say."""
+        return sum(int(each.metadata.num_rows) for each in self.files)
 
     def frames(self, columns: list[str]) -> Iterator[pl.DataFrame]:
-        """Rows from first to last, in frames of any size, with the types of the file."""
-        n_rows = 0
-        with self.file.reading("its data") as opened:
-            for batch in opened.iter_batches(ROWS_AT_ONCE, columns=columns):
-                batch.validate(full=True)  # polars takes it for granted that text is UTF-8
-                yield self._to_polars(pa.table(batch), columns)
-                n_rows += batch.num_rows
-        if n_rows != self.n_rows:
-            raise damage(self.path, "its data", f"{n_rows:,} rows instead of {self.n_rows:,}")
+        """Rows from first to last, in frames of any size, with the types of the files."""
+        for file in self.files:
+            n_rows, wanted = 0, int(file.metadata.num_rows)
+            with file.reading("its data") as opened:
+                for batch in opened.iter_batches(ROWS_AT_ONCE, columns=columns):
+                    yield self.to_frame(batch, columns)
+                    n_rows += batch.num_rows
+            if n_rows != wanted:
+                raise damage(file.path, "its data", f"{n_rows:,} rows instead of {wanted:,}")
+
+    def frames_of_group(self, file: File, number: int, columns: list[str]) -> Iterator[pl.DataFrame]:
+        """Rows of one row group of a file."""
+        with file.reading(f"its row group {number}") as opened:
+            for batch in opened.iter_batches(ROWS_AT_ONCE, row_groups=[number], columns=columns):
+                yield self.to_frame(batch, columns)
 
     def no_rows(self, columns: list[str]) -> pl.DataFrame:
         """What `frames` would give for these columns, without a row."""
-        return self._to_polars(self.file.schema.empty_table(), columns)
+        return self._to_polars(self.files[0].schema.empty_table(), columns)
+
+    def to_frame(self, batch: pa.RecordBatch, columns: list[str]) -> pl.DataFrame:
+        """Rows as pyarrow gives them."""
+        batch.validate(full=True)  # polars takes it for granted that text is UTF-8
+        return self._to_polars(pa.table(batch), columns)
 
     def _to_polars(self, table: pa.Table, columns: list[str]) -> pl.DataFrame:
         table = table.select(columns)  # pyarrow also gives "name.more" for "name", and the order of the file
@@ -86,9 +93,12 @@ Table = CsvTable | ParquetTable
 def open_table(path: StrPath) -> Table:
     """Table whose `columns` and `notes` (what a user should know) are known; rows are not read yet.
 
-    The format follows the ending (.csv, .csv.gz, .tsv, .parquet, .pq), or the content where the ending says nothing.
+    The format follows the ending (.csv, .csv.gz, .tsv, .parquet, .pq), or the content where the ending says nothing. A
+    folder of Parquet files is one table, in the order of their names.
     """
     path = Path(path)
+    if path.is_dir() and any(path.glob("[!._]*.parquet")):
+        return _open_parquet_folder(path)
     require_file(path)
     name = path.name.lower()
     try:
@@ -115,21 +125,26 @@ def read_table(path: StrPath | Table, columns: Sequence[str] | None = None) -> p
     """
     table = path if isinstance(path, Table) else open_table(path)
     frames: list[pl.DataFrame] = []
-    limit, size, n_rows = _most_bytes(), 0, 0
-    for frame in _frames_of(table, columns):
+    limit, size, n_rows = most_bytes(), 0, 0
+    for frame in frames_of(table, columns):
         frames.append(frame)
         n_rows += frame.height
         size += _bytes_of(frame)
         if size > limit:
-            raise TableError(
-                f"{table.path}: a table that is read whole must fit into memory, and its columns may take "
-                f"{limit / 1e6:,.0f} MB now, but the first {n_rows:,} rows take {size / 1e6:,.0f} MB. Take fewer rows, "
-                "leave out columns (--exclude), free memory, or set UNSKEW_MAX_TABLE_BYTES to allow more."
-            )
+            raise too_large(table.path, n_rows, size, limit)
     return pl.concat(frames)
 
 
-def _most_bytes() -> int:
+def too_large(path: StrPath, n_rows: int, size: int, limit: int, way_out: str = "") -> TableError:
+    """Error that a table does not fit into memory, of which so many rows have been read; `way_out` comes first."""
+    advice = f"{way_out}take fewer rows, leave out columns (--exclude), free memory, or set UNSKEW_MAX_TABLE_BYTES"
+    return TableError(
+        f"{path}: a table that is read whole must fit into memory, and its columns may take {limit / 1e6:,.0f} MB now, "
+        f"but the first {n_rows:,} rows take {size / 1e6:,.0f} MB. {advice[0].upper()}{advice[1:]} to allow more."
+    )
+
+
+def most_bytes() -> int:
     """Bytes that the columns of a table may take."""
     allowed = os.environ.get("UNSKEW_MAX_TABLE_BYTES")
     if allowed is None:
@@ -173,7 +188,7 @@ def read_batches(
     """
     waiting: list[pl.DataFrame] = []
     held = 0
-    for frame in _frames_of(path, columns, may_be_empty=may_be_empty):
+    for frame in frames_of(path, columns, may_be_empty=may_be_empty):
         waiting.append(frame)
         held += frame.height
         if held < rows:
@@ -186,7 +201,7 @@ def read_batches(
         yield pl.concat(waiting)
 
 
-def _frames_of(
+def frames_of(
     path: StrPath | Table, columns: Sequence[str] | None, *, may_be_empty: bool = False
 ) -> Iterator[pl.DataFrame]:
     """Rows of a table in frames of any size."""
@@ -229,8 +244,32 @@ def _open_parquet(path: Path) -> ParquetTable:
             "another kind of file. Copy or write it again, or give a CSV file the ending .csv."
         )
     opened = look_into(path)
-    names = opened.schema.names
+    return ParquetTable(path, (opened,), _column_names(opened, path))
+
+
+def _open_parquet_folder(path: Path) -> ParquetTable:
+    files = look_into_files(path)
+    first = next((each for each in files if each.metadata.num_rows), files[0])
+    names = _column_names(first, first.path)
+    for file in files:
+        if not file.metadata.num_rows:
+            continue  # the types of a file without rows are often null
+        kinds = dict(zip(file.schema.names, file.schema.types, strict=True))
+        for field in first.schema:
+            found = f"of type {kinds[field.name]}" if field.name in kinds else "missing"
+            if kinds.get(field.name) != field.type:
+                raise TableError(
+                    f"{path}: all files of a folder must have the same columns, but column {shown(field.name)} is of "
+                    f"type {field.type} in {shown(first.path.name)} and {found} in {shown(file.path.name)}. Write "
+                    "them again with the same types."
+                )
+    with_rows = tuple(each for each in files if each.metadata.num_rows)
+    return ParquetTable(path, with_rows or (first,), names)
+
+
+def _column_names(file: File, path: Path) -> tuple[str, ...]:
+    names = file.schema.names
     if not names or len(set(names)) < len(names):
         found = "there are none" if not names else f"{len(names) - len(set(names))} of {len(names)} are repeated"
         raise TableError(f"{path}: a table must have columns with different names, but {found}. Write it again.")
-    return ParquetTable(opened, tuple(names))
+    return tuple(names)

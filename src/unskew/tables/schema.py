@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from unskew._support.json_records import build
-from unskew._support.text import StrPath, listed, plural, shown, start
+from unskew._support.text import LONGEST_VALUE, StrPath, listed, number_in_words, plural, shown, start, visible
 from unskew.tables._values import Kind, read_column, require_column
 
 FARTHEST = 1e6
@@ -61,6 +61,16 @@ class Column:
         if self.n_missing:
             parts.insert(1, f"{_percent_of_rows(self.n_missing, self.n_rows)} missing, marked by a feature of its own")
         return "; ".join(filter(None, parts))
+
+    def in_words(self, value: float | str | None) -> str:
+        """A value of this column, read by its kind, as people write it."""
+        if value is None:
+            return "missing"
+        if isinstance(value, str):
+            return visible(value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…")
+        if self.kind == "boolean":
+            return "true" if value else "false"
+        return _iso_day(value) if self.kind == "date" else number_in_words(value, self.std)
 
 
 @dataclass(frozen=True)
@@ -220,14 +230,19 @@ def _fill_features(features: np.ndarray, column: Column, values: pl.Series) -> n
         unknown = (codes.is_null() & values.is_not_null()).to_numpy()
         known = codes.is_not_null().to_numpy().nonzero()[0]
         features[known, codes.drop_nulls().to_numpy()] = 1
-    elif column.varies and column.kind == "boolean":
-        # Where a feature of its own marks missing values, any number will do; else the average does least harm.
-        features[:, 0] = values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
     elif column.varies:
-        features[:, 0] = _standardized_numbers(column, values)
+        features[:, 0] = number_feature(column, values)
     if column.n_missing:
         features[:, -1] = values.is_null().to_numpy()
     return unknown
+
+
+def number_feature(column: Column, values: pl.Series) -> np.ndarray:
+    """The numbers of a column that varies, as they are learned from."""
+    if column.kind == "boolean":
+        # Where a feature of its own marks missing values, any number will do; else the average does least harm.
+        return values.fill_null(0.0 if column.n_missing else column.mean).to_numpy()
+    return _standardized_numbers(column, values)
 
 
 def categories_of(column: Column) -> pl.Enum:

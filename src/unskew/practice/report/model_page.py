@@ -21,7 +21,12 @@ _SHIFT_WORDS = {
     "date": ("late dates are over-represented", "early dates are over-represented"),
 }
 
-PARTS_HEADER = ("method", "weight", "agrees with left-out confidence", "tells left-out labeled from unlabeled (AUC)")
+PARTS_HEADER = (
+    "method",
+    "weight",
+    "agrees with left-out confidence",
+    "tells left-out labels from other rows (AUC, weighted against the bias)",
+)
 
 
 @dataclass(frozen=True)
