@@ -48,7 +48,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/step_ratio.py --out results/benchmarks/step_ratio.csv
 	$(BIN)/python benchmarks/cnn_step.py --out results/benchmarks/cnn_step.csv
 	$(BIN)/python benchmarks/jobs.py --out results/benchmarks/jobs.csv
-	$(BIN)/python benchmarks/whole_fits.py --most 1000000 --out results/benchmarks/whole_fits.csv
+	$(BIN)/python benchmarks/trees.py --rows 10000 100000 1000000 --out results/benchmarks/trees.csv
+	$(BIN)/python benchmarks/beside_others.py --most 10000000 --out results/benchmarks/beside_others.csv
+	$(BIN)/python benchmarks/long_training.py --out results/benchmarks/long_training.csv
 	$(BIN)/python benchmarks/larger_than_memory.py --out results/benchmarks/larger_than_memory.csv
 	$(BIN)/python benchmarks/explain.py --out results/benchmarks/explain.csv
 	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv

@@ -14,22 +14,21 @@ from chapters.pairs import pair_picture, pair_section
 from chapters.rankings import categories_section, trees_section
 from chapters.steps import step_picture, step_section
 from chapters.text import FOLDER, Results, TextRow
-from chapters.trainings import fit_picture, fit_section, job_section, larger_section, million_section
+from chapters.trainings import (
+    fit_picture,
+    fit_section,
+    job_section,
+    larger_section,
+    long_section,
+    million_section,
+)
 from rows import MACHINE, read_rows
 from unskew._support.files import write_atomically
 
 ROOT = Path(__file__).parents[1]
 FILES = (
-    "pair_sums",
-    "step_ratio",
-    "cnn_step",
-    "jobs",
-    "whole_fits",
-    "larger_than_memory",
-    "million_rows",
-    "explain",
-    "trees_auc",
-    "trees_categories",
+    *("pair_sums", "step_ratio", "cnn_step", "jobs", "beside_others", "trees", "long_training"),
+    *("larger_than_memory", "million_rows", "explain", "trees_auc", "trees_categories"),
 )
 
 
@@ -66,7 +65,8 @@ def page(results: Results) -> str:
         pair_section(results["pair_sums"]),
         step_section(results),
         job_section(results["jobs"]),
-        fit_section(results["whole_fits"]),
+        fit_section(results["beside_others"]),
+        long_section(results["long_training"]),
         larger_section(results["larger_than_memory"]),
         million_section(results["million_rows"]),
         explanation_section(results["explain"]),
@@ -83,7 +83,7 @@ def pictures(results: Results) -> dict[str, bytes]:
         "pair_sums_time": pair_picture(pairs, "seconds", "seconds"),
         "pair_sums_memory": pair_picture(pairs, "extra_mb", "extra memory [MB]"),
         "steps": step_picture(results),
-        "whole_fits": fit_picture(results["whole_fits"]),
+        "beside_others": fit_picture(results["beside_others"]),
     }
 
 

@@ -17,7 +17,7 @@ Row = dict[str, object]
 Rows = list[Row]
 
 MACHINE = "machine.csv"
-PACKAGES = "unskew", "torch", "numpy", "scikit-learn", "pyarrow", "libauc", "pulearn"
+PACKAGES = "unskew", "torch", "numpy", "scikit-learn", "pyarrow", "lightgbm", "libauc", "pulearn"
 
 
 def add_out(parser: ArgumentParser) -> None:
@@ -35,6 +35,11 @@ def save_rows(rows: Iterable[Mapping[str, object]], path: Path | None) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     _write(rows, path)
+    save_machine(path)
+
+
+def save_machine(path: Path) -> None:
+    """Write beside a table what it was measured on."""
     machines = path.with_name(MACHINE)
     known = read_rows(machines) if machines.exists() else []
     others = [each for each in known if each["file"] != path.name]

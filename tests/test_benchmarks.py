@@ -4,6 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unskew
@@ -15,7 +16,8 @@ SCRIPTS = (
     "step_ratio",
     "cnn_step",
     "jobs",
-    "whole_fits",
+    "beside_others",
+    "long_training",
     "larger_than_memory",
     "million_rows",
     "explain",
@@ -29,7 +31,11 @@ def modules():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(BENCHMARKS))
         yield importlib.import_module("rows"), importlib.import_module("page")
-    for name in [each for each in sys.modules if each.partition(".")[0] in {"rows", "measure", "chapters", *SCRIPTS}]:
+    for name in [
+        each
+        for each in sys.modules
+        if each.partition(".")[0] in {"rows", "measure", "chapters", "large_table", *SCRIPTS}
+    ]:
         sys.modules.pop(name, None)
 
 
@@ -117,6 +123,52 @@ def test_a_smaller_table_does_not_count_for_the_goal(modules, tmp_path):
     assert found["10,000,000 rows x 50 columns, scoring: peak memory"] == "not measured"
 
 
+def test_goals_of_the_network_on_a_large_table(modules, tmp_path):
+    rows, page = modules
+    seconds = {"network": (70.0, 50.0), "trees": (10.0, 10.0), "network, long training": (700.0, 500.0)}
+    aucs = {"network": (0.8, 0.7), "trees": (0.9, 0.9), "network, long training": (0.805, 0.72)}
+    laws = [
+        {"rows": 1_000_000, "law": law, "what": what, "fit_seconds": seconds[what][law], "auc": aucs[what][law]}
+        for law in (0, 1)
+        for what in seconds
+    ]
+    smaller = {"rows": 1000, "law": 0, "what": "network", "fit_seconds": 1e6, "auc": 0.0}
+    rows.save_rows([smaller, *laws], tmp_path / "long_training.csv")
+    goals = importlib.import_module("chapters.goals").goals(page.read_results(tmp_path))
+    found = {goal.text: (goal.measured, goal.verdict) for goal in goals if "1,000,000 rows: " in goal.text}
+    ratio, gain = (value for text, value in found.items() if "network" in text or "epochs" in text)
+    assert ratio == (6.0, "met")
+    assert gain == (pytest.approx(0.02), "**missed**")
+
+
+def test_fits_that_were_left_out_say_why(modules):
+    _, page = modules
+    row = {"rows": "1000", "labels": "50", "what": "one", "n_test": "100", "fit_seconds": "1.5", "score_seconds": "0.1"}
+    row |= {"before_mb": "300", "peak_mb": "400", "auc": "0.75", "best_auc": "0.9", "why_not": ""}
+    left_out = {"rows": "10000", "what": "one", "n_test": "100", "why_not": "took more than 9 s"}
+    text = page.fit_section([row, left_out])
+    assert "| one | 1,000 | 50 | 1.5 | 0.1 | 400 | 300 | 0.7500 |" in text
+    assert "| one | 10,000 | – | – | – | – | – | took more than 9 s |" in text
+    assert "At 1,000 rows one ranks best (0.7500; the true posterior 0.9000) and one is the fastest." in text
+    assert "At 10,000 rows" not in text
+
+
+def test_a_large_table_has_the_truth_that_its_law_says(modules):
+    law = importlib.import_module("large_table").Law.of(3)
+    drawn = law.draw(20_000, 0)
+    assert drawn.y.mean() == pytest.approx(drawn.posterior.mean(), abs=0.01)
+    assert drawn.y.mean() == pytest.approx(0.1, abs=0.02)
+    assert drawn.y[drawn.labeled == 1].all()
+    assert drawn.labeled.sum() == pytest.approx(200, abs=50)
+    assert np.array_equal(np.isfinite(drawn.confidence), drawn.labeled == 1)
+    # Where many are positive, many were drawn to be: the posterior is calibrated.
+    sure = drawn.posterior > 0.5
+    assert drawn.y[sure].mean() == pytest.approx(drawn.posterior[sure].mean(), abs=0.05)
+    # Labels favor rows that the law says they do.
+    favor = drawn.X @ law.favored
+    assert favor[drawn.labeled == 1].mean() > favor[drawn.y == 1].mean() + 0.1
+
+
 def test_goals_of_a_command_name_the_method_they_were_measured_with(modules, tmp_path):
     rows, page = modules
     csv = {"what": "csv", "method": "auto", "epochs": "by size", "rows": 10**6, "ratio": 1.2, "peak_over_file": 3.1}
@@ -140,7 +192,7 @@ def test_page_and_pictures_from_made_up_rows(modules, tmp_path, monkeypatch):
     assert "These goals are missed: 10,000 x 1,000,000 pairs: faster than chunked torch (200 times)." in text
     assert "~400 s, 40 MB" in text
     assert "dense torch was not measured (too large)." in text
-    for name in ("pair_sums_time", "pair_sums_memory", "steps", "whole_fits"):
+    for name in ("pair_sums_time", "pair_sums_memory", "steps", "beside_others"):
         assert (tmp_path / "docs" / "benchmarks" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 

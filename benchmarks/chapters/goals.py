@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from chapters.pairs import SERIES, SLOPE_FROM, SLOPE_TO, slope_of
 from chapters.text import Results, TextRow, number, numbers, short, table, where
+from chapters.trainings import long_gain, time_over_trees
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ def goals(results: Results) -> list[Goal]:
     return [
         *pair_goals(results["pair_sums"]),
         *step_goals(results),
+        *fit_goals(results),
         *table_goals(results["larger_than_memory"]),
         *million_goals(results["million_rows"]),
     ]
@@ -102,6 +104,21 @@ def step_goals(results: Results) -> list[Goal]:
             False,
         ),
         Goal("Scores of the CNN: difference from plain torch", 1e-5, scores),
+    ]
+
+
+def fit_goals(results: Results) -> list[Goal]:
+    """Goals of whole fits on a large table."""
+    n_rows = 1_000_000
+    trees, networks = (where(results[name], rows=n_rows) for name in ("trees", "long_training"))
+    fit, objective = (number(where(trees, what=what), "ratio") for what in ("fit", "objective"))
+    return [
+        Goal(f"{n_rows:,d} rows: fit of trees over LightGBM's own", 3, fit, " times"),
+        Goal(f"{n_rows:,d} rows: objective in a round of trees", 0.12, objective),
+        Goal(
+            f"{n_rows:,d} rows: default fit of the network over that of trees", 6, time_over_trees(networks), " times"
+        ),
+        Goal(f"{n_rows:,d} rows: AUC that ten times the epochs would add", 0.01, long_gain(networks)),
     ]
 
 

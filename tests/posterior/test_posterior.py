@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
 import unskew
 from unskew.datasets import toy
 from unskew.errors import TooFewLabeled
 from unskew.metrics import estimate_ranking
 from unskew.posterior import PosteriorModel, block_size, fit_posterior
-from unskew.posterior._basis import Scales, Scaling, scale_of_columns
+from unskew.posterior._basis import Scales, Scaling, _normal_score, scale_of_columns
 from unskew.posterior._confidence import (
     _other_explanations,
     confidence_logit,
@@ -350,3 +350,11 @@ def test_constant_columns_and_constant_confidence_give_the_share_that_confidence
     found = fit_posterior(X, labeled, np.full(200, 0.4), random_state=0)
     assert np.ptp(found.prob) < 1e-9
     assert found.prior == pytest.approx(0.4, abs=0.1)
+
+
+def test_normal_scores_of_ranks_by_hand():
+    quantiles = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 5.0])
+    values = np.array([-3.0, 0.0, 0.5, 1.0, 1.5, 2.0, 5.0, 9.0])
+    for value, score in zip(values, _normal_score(values, quantiles), strict=True):
+        rank = sum(each < value for each in quantiles) + sum(each == value for each in quantiles) / 2
+        assert score == ndtri(min(max(rank, 0.5), 5.5) / 6)

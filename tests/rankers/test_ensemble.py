@@ -13,7 +13,7 @@ from unskew.data.records import PUData
 from unskew.data.rows import DenseRows, as_rows
 from unskew.datasets import toy
 from unskew.rankers import _members
-from unskew.rankers._members import count_members, fit_members
+from unskew.rankers._members import count_members, enough_of, fit_members, standardized_member
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +92,25 @@ def test_out_of_fold_scores_are_by_members_that_did_not_see_the_row(drawn, recor
         assert not own & set(rows)
         assert len(own) + len(rows) == 300
         np.testing.assert_array_equal(found.out_of_fold[rows], member.standardized(record.X, rows))
+
+
+def test_a_part_of_very_many_rows_measures_the_scores(drawn, record, monkeypatch):
+    rows = np.arange(300)
+    assert enough_of(rows) is rows
+    ranker = fit("ntc", drawn)
+    whole = standardized_member(ranker, record, 1.0)
+    monkeypatch.setattr(_members, "MOST_MEASURED", 200)
+    some = enough_of(3 * rows)
+    assert len(np.unique(some)) == 200
+    assert set(some) <= set(3 * rows)
+    np.testing.assert_array_equal(some, np.sort(some))
+    part = standardized_member(ranker, record, 1.0)
+    assert part.center != whole.center
+    assert abs(part.center - whole.center) < 0.2 * whole.spread
+    assert part.spread == pytest.approx(whole.spread, rel=0.2)
+    # The threshold by which a user predicts is still that of all rows.
+    pair = fit("ntc", drawn, ensemble=2, prior=0.3)
+    assert pair.predict(drawn.X).mean() == 0.3
 
 
 def test_of_rows_in_files_few_are_held_out_and_from_everywhere(record):

@@ -135,8 +135,14 @@ def _deviation_if_varying(X: np.ndarray) -> np.ndarray:
 
 def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     """Normal quantile of the rank that each value has among the quantiles; ties get the middle of their ranks."""
-    rank = (np.searchsorted(quantiles, values, "left") + np.searchsorted(quantiles, values, "right")) / 2
-    return np.asarray(ndtri(np.clip(rank, 0.5, len(quantiles) - 0.5) / len(quantiles)))
+    n = len(quantiles)
+    below = np.searchsorted(quantiles, values, "left")
+    # Only ties have another rank from the right, and there are few ranks: this is much of scoring.
+    tied = np.flatnonzero(quantiles[np.minimum(below, n - 1)] == values)
+    twice_rank = 2 * below
+    twice_rank[tied] = below[tied] + np.searchsorted(quantiles, values[tied], "right")
+    score_of_rank = ndtri(np.clip(np.arange(2 * n + 1) / 2, 0.5, n - 0.5) / n)
+    return np.asarray(score_of_rank[twice_rank])
 
 
 @dataclass(frozen=True)

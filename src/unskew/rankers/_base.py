@@ -38,6 +38,7 @@ from unskew.rankers._members import (
     Together,
     combined_score,
     count_members,
+    enough_of,
     fit_members,
     mean_history,
 )
@@ -317,12 +318,12 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
         """Learn from a record that was read already, by one fit; returns the share of positives."""
         self.ensemble = 1
         prior = self.learn_together(data, None, prior, rng)
-        self._finish(data, prior)
+        self._finish(data, prior, inside=True)
         return prior
 
     def finish_with(self, together: Together, data: PUData) -> Self:
         """Score by members that were fitted already."""
-        self._finish(data, self.take_members(together, data))
+        self._finish(data, self.take_members(together, data), inside=True)
         return self
 
     def fit_member(self, train: PUData, held_out: PUData, prior: float | None) -> tuple[Self, float]:
@@ -330,12 +331,14 @@ class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
         if prior is not None:
             self._show_prior(prior, train.alpha)
         prior = self._learn_once(train, held_out, prior, check_random_state(self.random_state))
-        self._finish(train, prior)
+        self._finish(train, prior, inside=True)
         return self, prior
 
-    def _finish(self, data: PUData, prior: float) -> None:
+    def _finish(self, data: PUData, prior: float, *, inside: bool = False) -> None:
+        """Set the threshold; inside another ranker nobody predicts by it, and not all of very many rows decide."""
         self.classes_ = getattr(self, "classes_", np.array([0, 1]))  # members have read no labels themselves
-        self.threshold_ = cut(self.scores_at(data.X, self.rows_for_all(data)), prior)  # decision 6
+        rows = self.rows_for_all(data)
+        self.threshold_ = cut(self.scores_at(data.X, enough_of(rows) if inside else rows), prior)  # decision 6
 
     def rows_for_all(self, data: PUData) -> np.ndarray:
         """Rows of a record that stand for everything: all, or in the two-sample scenario the unlabeled."""

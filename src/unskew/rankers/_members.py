@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LEAST_IN_FOLD = 2
 """Labeled rows, and others, that each member must be judged by."""
+MOST_MEASURED = 50_000
+"""Rows by which the scores of members are measured, at most."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,17 @@ def _fit_one(ranker: Ranker, train: PUData, held_out: PUData, prior: float | Non
 
 def standardized_member(ranker: Ranker, data: PUData, weight: float) -> Member:
     """A fitted ranker with the mean and the spread of its score over the rows that stand for all."""
-    score = ranker.scores_at(data.X, ranker.rows_for_all(data))
+    score = ranker.scores_at(data.X, enough_of(ranker.rows_for_all(data)))
     spread = float(score.std())
     return Member(ranker, float(score.mean()), spread if spread > 0 else 1.0, weight)
+
+
+def enough_of(rows: np.ndarray) -> np.ndarray:
+    """These rows, or of very many enough for a mean, a spread and a quantile: scoring is most of a large fit."""
+    if len(rows) <= MOST_MEASURED:
+        return rows
+    chosen = np.random.default_rng(0).choice(len(rows), MOST_MEASURED, replace=False, shuffle=False)
+    return np.asarray(rows[np.sort(chosen)])
 
 
 def mean_history(members: tuple[Member, ...]) -> tuple[list[Epoch], int]:
