@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.special import expit
 
 import unskew
 from quick_fits import QUICK
@@ -25,7 +26,7 @@ from unskew.explaining._columns import Columns
 from unskew.explaining._parts import parts_of, split
 from unskew.explaining._sampled import Sampled
 from unskew.explaining._trees import SumOfTrees
-from unskew.learning.boosted_trees import Tree
+from unskew.learning.boosted_trees import NO_MEMBERS, Tree
 from unskew.practice.model import TableModel
 from unskew.practice.reasons import reasons_in_words
 
@@ -119,7 +120,8 @@ def test_trees_with_missing_values_are_those_of_brute_force(monkeypatch):
 def test_a_column_may_split_twice_on_the_way_to_a_leaf():
     arrays = [0, 1, 0, 2], [0.5, 0.0, -0.5, 0.2], [True, False, True, False], [1, 2, -1, -3], [-5, 3, -2, -4]
     kinds = np.int32, np.float32, np.bool_, np.int32, np.int32
-    tree = Tree(*(np.array(each, dtype=kind) for each, kind in zip(arrays, kinds, strict=True)), np.arange(5) ** 2.0)
+    own = (np.array(each, dtype=kind) for each, kind in zip(arrays, kinds, strict=True))
+    tree = Tree(*own, np.arange(5) ** 2.0, np.zeros(4, dtype=np.int32), NO_MEMBERS)
     columns, background = Columns.from_names(["a", "b", "b"]), X[50:60, :3]
 
     def walk(rows):
@@ -135,6 +137,43 @@ def test_a_column_may_split_twice_on_the_way_to_a_leaf():
     ways = SumOfTrees([tree], 2.0).against(background, columns)(X[:20, :3])
     for row, contributions in zip(X[:20, :3], ways, strict=True):
         assert contributions == pytest.approx(2 * brute_force(walk, row, background, ["a", "b", "b"]), abs=1e-12)
+
+
+def test_closed_forms_give_what_a_gap_adds_to_its_column():
+    pytest.importorskip("lightgbm")
+    gaps = with_gaps()
+    ranker = fit("conf-gp", X=gaps, network="trees")
+    rows, background = gaps[:3], gaps[30:37]
+    found = unskew.explain(ranker, rows, background=background)
+    assert found.exact
+    for row, contributions in zip(rows, found.contributions, strict=True):
+        assert contributions == pytest.approx(
+            brute_force(ranker.decision_function, row, background, range(5)), abs=EXACT
+        )
+
+
+def test_trees_that_split_by_sets_of_categories_are_exact():
+    pytest.importorskip("lightgbm")
+    rng = np.random.RandomState(0)
+    frame = pd.DataFrame({"place": rng.choice(list("abcdef"), 400), "size": rng.normal(size=400)})
+    eta = expit(1.5 * frame["place"].isin(list("ace")) * frame["size"] + frame["size"] - 1)
+    labeled = (rng.uniform(size=400) < 0.5 * eta).astype(int)
+    ranker = unskew.make("conf-auc", network="trees", max_epochs=40, random_state=0)
+    ranker.fit(frame, labeled, confidence=eta)
+    assert any(True for tree in ranker.network_.trees() for _ in tree.sets())
+    rows, background = frame[:4], frame[30:37]
+
+    def score(places, sizes):
+        return ranker.decision_function(pd.DataFrame({"place": places, "size": sizes}))
+
+    found = unskew.explain(ranker, rows, background=background)
+    assert found.columns == ("place", "size")
+    for number, (place, size) in enumerate(rows.itertuples(index=False)):
+        none, both = score(background["place"], background["size"]).mean(), score([place], [size])[0]
+        of_place = score([place] * 7, background["size"]).mean()
+        of_size = score(background["place"], [size] * 7).mean()
+        expected = [(of_place - none + both - of_size) / 2, (of_size - none + both - of_place) / 2]
+        assert found.contributions[number] == pytest.approx(expected, abs=EXACT)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3])

@@ -87,7 +87,9 @@ def _parts_of_posterior(model: PosteriorModel, factor: float) -> list[Exact | We
     if scaling.center is not None or not len(scaling.kept):
         return []
     own = factor * float(flattening(model.unseen)[0]) * model.coefficients[1:, 0]
-    source = np.concatenate([scaling.kept, scaling.kept[scaling.ranked]])
+    n_inputs = 1 + int(scaling.kept.max()) if scaling.filled is None else len(scaling.filled)
+    kept = np.concatenate([np.arange(n_inputs), scaling.marked])[scaling.kept]  # marks of gaps belong to their column
+    source = np.concatenate([kept, kept[scaling.ranked]])
     n_waves = len(waves.phases)
     amplitudes = own[len(source) :] * np.sqrt(2 / n_waves)
 

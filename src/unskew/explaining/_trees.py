@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from unskew.explaining._additive import Contributions
 from unskew.explaining._columns import Columns
-from unskew.learning.boosted_trees import Tree
+from unskew.learning.boosted_trees import MARKED, Tree
 
 BLOCK_ROWS = 16_384
 MOST_TABULATED = 12
@@ -48,7 +48,10 @@ def _goes_left(tree: Tree, values: np.ndarray) -> np.ndarray:
     own = values[tree.split_feature]
     left: np.ndarray = own <= tree.threshold[:, None]
     missing = np.isnan(own)
-    return np.where(missing, tree.missing_left[:, None], left) if missing.any() else left
+    left = np.where(missing, tree.missing_left[:, None], left) if missing.any() else left
+    for node, members in tree.sets():
+        left[node] = (values[list(members)] > MARKED).any(axis=0)
+    return left
 
 
 @dataclass(frozen=True)
