@@ -10,6 +10,7 @@ import typer
 from typer import Option
 from typer.core import TyperGroup
 
+from unskew._support.memory import keep_little
 from unskew._support.text import visible
 from unskew._version import __version__
 
@@ -120,4 +121,5 @@ def _program_options(
         bool, Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
+    keep_little()
     context.with_resource(_warnings_as_notes())

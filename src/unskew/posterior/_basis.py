@@ -106,11 +106,14 @@ class Scaling:
         X = X[:, self.kept]
         if not X.shape[1]:
             return np.zeros((len(X), 1))
-        standard = self.size * np.clip((X - self.mean) / self.deviation, -FARTHEST, FARTHEST)
+        standard = (X - self.mean) / self.deviation
+        np.clip(standard, -FARTHEST, FARTHEST, out=standard)  # in place: of wide tables copies are large
+        standard *= self.size
         columns = zip(X[:, self.ranked].T, self.quantiles.T, self.size[self.ranked], strict=True)
         scores = [size * _normal_score(values, quantiles) for values, quantiles, size in columns]
         scaled = np.column_stack([standard, *scores])
-        return np.asarray(scaled / np.sqrt(self.n_features))
+        scaled /= np.sqrt(self.n_features)
+        return scaled
 
 
 def _means_of_present(X: np.ndarray) -> np.ndarray:
@@ -160,7 +163,9 @@ class Waves:
 
     def columns_of_posterior(self, features: np.ndarray) -> np.ndarray:
         """Columns of f: a constant, the features, the waves."""
-        waves = np.cos(features @ self.frequencies + self.phases) * np.sqrt(2 / N_WAVES)
+        waves = features @ self.frequencies + self.phases
+        np.cos(waves, out=waves)
+        waves *= np.sqrt(2 / N_WAVES)
         return np.hstack([np.ones((len(features), 1)), features, waves])
 
 

@@ -119,13 +119,15 @@ def fit_rows(
     Other sets of assumptions are for errors of estimates; probabilities and scores do not need them.
     """
     scaling, features, alone = _best_scaling(X, labeled, confidence, rng)
+    del X  # a caller that keeps no name for it lets it go here
     waves = Waves.draw(alone.scales.length, features.shape[1], rng)
-    columns = waves.columns_of_posterior(features), columns_of_propensity(features)
+    columns, n_features = (waves.columns_of_posterior(features), columns_of_propensity(features)), features.shape[1]
+    del features  # of wide tables tens of megabytes, which are among the columns now
     y = confidence_logit(confidence)
 
     def fit(view: View, start: np.ndarray | None = None) -> JointFit:
         scales: Scales = getattr(alone, view.scales)
-        scale = _scale_under(view, scales, features.shape[1], two_sample)
+        scale = _scale_under(view, scales, n_features, two_sample)
         variances = scales.unseen, scales.noise
         return JointFit.of(JointData.of(columns, scale, labeled, weight, y, variances, two_sample), start)
 

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from unskew._support.memory import give_back
 from unskew._support.progress import progress_bar
 from unskew._support.text import StrPath
 from unskew.tables.encoded import Encoded, EncodedRows, Layout
@@ -134,6 +135,7 @@ def _walk(table: Table, names: Sequence[str], take_in: Callable[[pl.DataFrame], 
         for frame in frames_of(table, names):
             take_in(frame)
             step(n=frame.height)
+            give_back()  # else text that is gone takes several times the memory of the columns
 
 
 def _look_again(table: Table, columns: dict[str, ColumnFound], title: str = "") -> None:
