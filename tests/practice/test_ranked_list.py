@@ -206,6 +206,27 @@ def test_after_an_error_nothing_is_left_and_the_old_list_stays(folder, tmp_path)
         assert out.read_text() == "old"
 
 
+def test_a_ranker_that_was_saved_in_python_scores_a_file(tmp_path):
+    frame = toy_frame(300, seed=2)
+    X = frame.select("age", "level", "color", "member", "day")
+    ranker = unskew.make("conf-reg", random_state=0).fit(X, frame["known"].to_numpy(), frame["risk"].to_numpy())
+    ranker.save(tmp_path / "m.unskew")
+    frame.write_csv(tmp_path / "new.csv")
+    options = "--reasons", 2, "--keep-order", "--out", tmp_path / "out.parquet"
+    told = run("score", tmp_path / "m.unskew", tmp_path / "new.csv", *options).stderr
+    assert "4 columns that the model does not use" in told
+    table = pl.read_parquet(tmp_path / "out.parquet")
+    assert table["score"].to_numpy() == pytest.approx(ranker.decision_function(X), abs=1e-6)
+    assert table["probability"].to_numpy() == pytest.approx(ranker.predict_proba(X)[:, 1], abs=1e-6)
+    words = [str(reason).partition(" (")[0] for reason in unskew.explain(ranker, X).reasons(0, 2)]
+    assert [table[name][0].partition(" (")[0] for name in ("reason 1", "reason 2")] == words
+    refused = run("report", tmp_path / "m.unskew", "--out", tmp_path / "page.html", code=1).exception
+    assert "without the name of its label" in str(refused)
+    unskew.make("conf-reg").fit(X[["level"]], frame["known"].to_numpy(), frame["risk"].to_numpy()).save(tmp_path / "n")
+    refused = run("score", tmp_path / "n", tmp_path / "new.csv", "--out", tmp_path / "out.csv", code=1).exception
+    assert "without the columns of a table" in str(refused)
+
+
 SLOW = """
 import sys, time
 from pathlib import Path

@@ -1,5 +1,8 @@
 """The order of scored rows is that of a sort in memory, whatever fits into memory."""
 
+import resource
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -79,3 +82,25 @@ def test_floats_of_a_file_are_sorted_beside_it(tmp_path):
     numbers.tofile(tmp_path / "keys")
     assert (sorted_on_disk(tmp_path / "keys") == np.sort(numbers)).all()
     assert (np.fromfile(tmp_path / "keys") == numbers).all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say how much memory is used")
+@pytest.mark.parametrize("top", [200, None])
+def test_memory_does_not_grow_with_the_rows(top, tmp_path, monkeypatch):
+    monkeypatch.setattr(sorting, "RUN_BYTES", 16 << 20)
+    rng = np.random.default_rng(0)
+    best, most, first = BestFirst(tmp_path, "score", top), 0, 0
+    for number in range(40):
+        rows = pl.DataFrame({"score": rng.random(8000)})
+        best.add(rows.with_columns(pl.format("{}" + "x" * 1000, "score").alias("text")))  # 8 MB
+        del rows
+        if number == 9:
+            first = memory_in_use()
+        most = max(most, memory_in_use())
+    for frame in best.frames():
+        del frame
+    assert most - first < 120 << 20  # the rows after the first ten are 240 MB
+
+
+def memory_in_use():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

@@ -118,7 +118,7 @@ def score(
 
     require_writable(out, model, data)
     options = ListOptions(ids=id_columns or (), top=top, reasons=reasons, keep_order=keep_order, raw=raw)
-    n_rows, n_written, notes = score_file(TableModel.load(model), data, out, options)
+    n_rows, n_written, notes = score_file(TableModel.load(model, to_score=True), data, out, options)
     _show_notes(notes)
     say(f"{plural(n_rows, 'row')} ranked{f', the best {n_written:,} written' if n_written < n_rows else ''}: {out}")
 

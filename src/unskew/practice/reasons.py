@@ -11,7 +11,6 @@ from unskew._support.text import duration
 from unskew.errors import TakesLongWarning
 from unskew.explaining import Explanation, Reason, background_rows, explain
 from unskew.practice.model import TableModel
-from unskew.tables import compact
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +78,7 @@ class RowSample:
         together = frame if self._rows is None else self._rows.vstack(frame)
         self._keys = np.concatenate([self._keys, keys])
         lowest = np.sort(np.argsort(self._keys, kind="stable")[:SAMPLE_ROWS])
-        self._keys, self._rows = self._keys[lowest], compact(together[lowest])
+        self._keys, self._rows = self._keys[lowest], together[lowest]
 
     def rows(self) -> "pl.DataFrame":
         """What was drawn."""

@@ -43,7 +43,7 @@ class BestFirst:
         if not _is_full(self._waiting, RUN_ROWS, RUN_BYTES):
             return
         best = self._sorted()
-        self._waiting = [compact(best)]
+        self._waiting = [best]
         if _is_full(self._waiting, RUN_ROWS // 2, RUN_BYTES // 2):
             self._write_run(best)
             self._waiting = []
@@ -111,11 +111,6 @@ def _first_in_each(keys: list[np.ndarray], in_order: np.ndarray, count: int) -> 
     ties = np.array([np.searchsorted(each, last, "right") for each in keys]) - before
     wanted = count - before.sum() - (np.cumsum(ties) - ties)
     return np.asarray(before + np.clip(wanted, 0, ties))
-
-
-def compact(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same rows in memory of their own: chosen rows would hold on to all text of the frames they come from."""
-    return _as_frame(frame.to_arrow(), frame.schema)
 
 
 def _is_full(frames: list[pl.DataFrame], n_rows: int, n_bytes: int) -> bool:
