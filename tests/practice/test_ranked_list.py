@@ -1,6 +1,8 @@
 """The list that `unskew score` writes: its order, its first rows, reasons, and the memory and files it takes."""
 
+import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -263,3 +265,18 @@ def test_what_was_interrupted_leaves_nothing_behind(folder, tmp_path, how):
         assert os.listdir(tmp_path) == ["out.csv"]
     else:
         assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.usefixtures("small_runs")
+@pytest.mark.parametrize("keep_order", [True, False])
+def test_a_full_disk_is_named_by_the_folder_and_leaves_nothing_behind(folder, tmp_path, keep_order):
+    resource = pytest.importorskip("resource")
+    model, before = read_model(folder), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    try:
+        with pytest.raises(OSError, match=f"^{re.escape(str(tmp_path))}: rows must wait .* free some space") as caught:
+            score_file(model, folder / "new.csv", tmp_path / "out.csv", ListOptions(keep_order=keep_order))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.errno == errno.EFBIG
+    assert os.listdir(tmp_path) == []

@@ -20,6 +20,7 @@ from unskew.tables import (
     BestFirst,
     TableWriter,
     Tally,
+    append_floats,
     check_ending,
     check_types,
     is_parquet,
@@ -193,10 +194,9 @@ def _as_in_the_file(
     import polars as pl
 
     results = scoring.results
-    with open(folder / "results", "wb") as file, open(folder / "keys", "wb") as keys:
-        for frame in scoring.frames([]):
-            np.column_stack([frame[name].to_numpy() for name in results]).tofile(file)
-            (-frame[SCORE].to_numpy()).tofile(keys)
+    for frame in scoring.frames([]):
+        append_floats(folder / "results", frame.select(results).to_numpy())
+        append_floats(folder / "keys", -frame[SCORE].to_numpy())
     in_order = sorted_on_disk(folder / "keys")
     found = _mapped(folder / "results", len(results))
     best = _Best(in_order, top)

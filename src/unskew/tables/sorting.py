@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -66,11 +67,10 @@ class BestFirst:
 
     def _write_run(self, rows: pl.DataFrame) -> None:
         """Write sorted rows, and beside them their keys, which rise where the scores fall."""
-        with open(self._keys, "ab") as file:
-            (-rows[self._by].to_numpy()).tofile(file)
+        append_floats(self._keys, -rows[self._by].to_numpy())
         table = rows.rechunk().to_arrow()
         path = self._run_file(self._folder, len(self._sizes))
-        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        with _room_in(self._folder), pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
         self._schema = rows.schema
         self._sizes.append(rows.height)
@@ -93,15 +93,36 @@ class BestFirst:
             begin = end
 
 
+def append_floats(path: Path, numbers: np.ndarray) -> None:
+    """Write floats to the end of a file."""
+    with _room_in(path.parent), open(path, "ab") as file:
+        file.write(np.ascontiguousarray(numbers, dtype=np.float64).tobytes())
+
+
 def sorted_on_disk(path: Path) -> np.ndarray:
     """The floats of a file from the lowest to the highest, in a second file that stands for memory."""
     if not path.stat().st_size:
         return np.empty(0)
     other = path.with_name(f"{path.name}-sorted")
-    shutil.copyfile(path, other)
+    with _room_in(path.parent):
+        shutil.copyfile(path, other)
     numbers = np.memmap(other, np.float64, "r+")
     numbers.sort()  # in place: what does not fit into memory is written back by the system
     return numbers
+
+
+@contextmanager
+def _room_in(folder: Path) -> Iterator[None]:
+    """Say in an error which folder has no room, and not which file in it, of which nobody knows."""
+    try:
+        yield
+    except OSError as error:
+        full = OSError(
+            f"{folder.parent}: rows must wait in this folder while they are sorted, but they could not be written: "
+            f"{error.strerror or error}. Nothing was left behind; free some space, or choose another folder."
+        )
+        full.errno = error.errno
+        raise full from error
 
 
 def _first_in_each(keys: list[np.ndarray], in_order: np.ndarray, count: int) -> np.ndarray:
