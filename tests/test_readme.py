@@ -45,7 +45,10 @@ def test_five_commands_from_a_csv_file_to_a_ranked_list(tmp_path, monkeypatch):
         result = run_program(*shlex.split(command)[1:], cwd=tmp_path)
         assert result.returncode == 0, (command, result.stderr)
         told[command.split()[1]] = result.stdout
-    assert len((tmp_path / "ranked.csv").read_text().splitlines()) == 1001
+    first, *rows = (tmp_path / "ranked.csv").read_text().splitlines()
+    assert first == "claim_id,rank,score,probability,reason 1,reason 2,reason 3"
+    assert len(rows) == 100
+    assert re.search(r",1,[-\d.,e]+,\"?\w+ = .* \((raises|lowers)\)", rows[0])
     assert "<svg" in (tmp_path / "claims.html").read_text()
     assert len((tmp_path / "audit.csv").read_text().splitlines()) == 101
     assert "AUC" in told["fit"]

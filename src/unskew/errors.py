@@ -56,6 +56,10 @@ class SomeRowsWarning(UserWarning):
     """An estimate rests on some of the rows, because a table is larger than memory."""
 
 
+class TakesLongWarning(UserWarning):
+    """What was requested takes minutes, and there is a way to do with less."""
+
+
 class LabelingNotSavedWarning(UserWarning):
     """A model file was written without its labeling model, which is not a network of this package."""
 

@@ -11,7 +11,8 @@ import pytest
 
 import unskew
 from quick_fits import QUICK
-from unskew._support.files import replacing, require_writable, write_atomically
+from unskew._support import files
+from unskew._support.files import replacing, require_writable, scratch_folder, write_atomically
 
 
 @pytest.fixture(scope="module")
@@ -142,8 +143,6 @@ def test_what_a_living_process_writes_stays(writing, tmp_path):
 
 
 def test_a_file_that_was_taken_for_abandoned_is_created_again(tmp_path, monkeypatch):
-    import unskew._support.files as files
-
     lock, taken = files._lock, []
 
     def remove_first(file, *, wait):
@@ -227,3 +226,43 @@ def test_links_that_go_in_a_circle_are_written_over(tmp_path):
     require_writable(first, second, beside=tmp_path / "third")
     write_atomically(first, b"new")
     assert first.read_bytes() == b"new"
+
+
+def test_a_scratch_folder_is_hidden_locked_and_gone_after_an_error(tmp_path):
+    path = tmp_path / "file"
+
+    def fill_and_fail():
+        with scratch_folder(path) as folder, scratch_folder(path) as other:  # of another process, for the same path
+            (folder / "part").touch()
+            assert (folder.parent, folder.name[:6], rights(folder)) == (tmp_path, ".file.", 0o700)
+            write_atomically(path, b"whole")
+            assert sorted(os.listdir(tmp_path)) == sorted([folder.name, other.name, "file"])
+            assert (folder / "part").exists()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fill_and_fail()
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_an_abandoned_scratch_folder_is_removed_by_the_next_writer_of_its_file_alone(tmp_path):
+    (tmp_path / ".file.0123abcd.parts").mkdir()
+    (tmp_path / ".file.0123abcd.parts" / "part").touch()
+    (tmp_path / ".other.0123abcd.parts").mkdir()
+    write_atomically(tmp_path / "file", b"whole")
+    assert sorted(os.listdir(tmp_path)) == [".other.0123abcd.parts", "file"]
+
+
+def test_a_scratch_folder_that_was_taken_for_abandoned_is_created_again(tmp_path, monkeypatch):
+    lock, taken = files._lock, []
+
+    def remove_first(opened, *, wait):
+        if wait and not taken:
+            taken.extend(tmp_path.iterdir())
+            taken[0].rmdir()
+        return lock(opened, wait=wait)
+
+    monkeypatch.setattr(files, "_lock", remove_first)
+    with scratch_folder(tmp_path / "file") as folder:
+        assert folder.is_dir()
+        assert folder != taken[0]

@@ -36,7 +36,7 @@ def table(tmp_path):
 @pytest.mark.parametrize("ending", [".csv", ".tsv.gz"])
 def test_no_spreadsheet_runs_a_cell_or_name_of_the_list(model, table, tmp_path, ending):
     out = tmp_path / f"out{ending}"
-    told = run("score", model, table, "--id", "case", "--id", "=name", "--out", out).stderr
+    told = run("score", model, table, "--id", "case", "--id", "=name", "--keep-order", "--out", out).stderr
     ranked = pl.read_csv(out, separator="\t" if "tsv" in ending else ",", infer_schema=False)
     assert ranked.columns == ["case", "'=name", "rank", "score"]
     assert ranked["case"].to_list() == [f"'{cell}" for cell in FORMULAS] + HARMLESS
@@ -47,7 +47,9 @@ def test_no_spreadsheet_runs_a_cell_or_name_of_the_list(model, table, tmp_path, 
 
 def test_raw_keeps_cells_as_they_are_and_parquet_always_does(model, table, tmp_path):
     for out, options in (("out.csv", ["--raw"]), ("out.parquet", [])):
-        done = run("score", model, table, "--id", "case", "--id", "=name", "--out", tmp_path / out, *options)
+        done = run(
+            "score", model, table, "--id", "case", "--id", "=name", "--keep-order", "--out", tmp_path / out, *options
+        )
         assert "--raw" not in done.output
         read = pl.read_parquet if out.endswith("parquet") else pl.read_csv
         ranked = read(tmp_path / out)
@@ -112,7 +114,7 @@ def test_odd_names_of_columns_are_names(name, tmp_path):
     aside = ["--exclude", "truth", "--exclude", "risk", "--exclude", "case"]
     run("fit", data, "--label", "known", *aside, "--method", "ntc", "--epochs", 1, "--out", tmp_path / "m")
     for each in (data, tmp_path / "cases.parquet"):
-        run("score", tmp_path / "m", each, "--id", name, "--out", tmp_path / "out.parquet")
+        run("score", tmp_path / "m", each, "--id", name, "--keep-order", "--out", tmp_path / "out.parquet")
         ranked = pl.read_parquet(tmp_path / "out.parquet")
         assert ranked.columns == [name, "rank", "score"]
         assert ranked[name].cast(pl.Float64).to_list() == pytest.approx(frame[name].to_list())

@@ -68,7 +68,7 @@ def fit(folder):
 def score(model, folder):
     """The list of new claims by a model: that of an earlier version, or one that was fitted now."""
     ranked = folder / ("ranked.csv" if model == MODEL else "ranked_anew.csv")
-    run("score", model, NEW_CLAIMS, "--id", "claim_id", "--out", ranked)
+    run("score", model, NEW_CLAIMS, "--id", "claim_id", "--keep-order", "--out", ranked)
     return ranked
 
 

@@ -82,7 +82,7 @@ def test_a_model_file_gives_back_the_same_scores_and_evidence(fitted):
 def test_score_keeps_ids_in_order_and_adds_rank_score_and_probability(fitted, tmp_path, suffix):
     folder, _ = fitted
     out = tmp_path / f"ranked{suffix}"
-    run("score", folder / "model.unskew", folder / f"new{suffix}", "--id", "case", "--out", out)
+    run("score", folder / "model.unskew", folder / f"new{suffix}", "--id", "case", "--keep-order", "--out", out)
     ranked = pl.read_csv(out) if suffix == ".csv" else pl.read_parquet(out)
     frame = toy_frame(700, seed=1)
     assert ranked.columns == ["case", "rank", "score", "probability"]
@@ -99,8 +99,11 @@ def test_score_keeps_ids_in_order_and_adds_rank_score_and_probability(fitted, tm
 
 def test_without_ids_the_row_number_is_kept(fitted, tmp_path):
     folder, _ = fitted
-    run("score", folder / "model.unskew", folder / "new.csv", "--out", tmp_path / "ranked.csv")
+    run("score", folder / "model.unskew", folder / "new.csv", "--keep-order", "--out", tmp_path / "ranked.csv")
     assert pl.read_csv(tmp_path / "ranked.csv")["row"].to_list() == list(range(1, 701))
+    run("score", folder / "model.unskew", folder / "new.csv", "--out", tmp_path / "sorted.csv")
+    expected = pl.read_csv(tmp_path / "ranked.csv").sort("rank", maintain_order=True)
+    assert pl.read_csv(tmp_path / "sorted.csv").equals(expected)
 
 
 def test_evaluate_beside_the_truth(fitted, tmp_path):
@@ -401,7 +404,7 @@ def test_every_command_tells_how_a_file_was_read(fitted, latin, tmp_path):
 def test_a_wrong_list_is_refused_before_anything_is_scored(fitted, tmp_path, monkeypatch):
     folder, _ = fitted
     model = TableModel.load(folder / "model.unskew")
-    monkeypatch.setattr(ranking, "_score_blocks", lambda *_: pytest.fail("scored"))
+    monkeypatch.setattr(ranking._Scoring, "frames", lambda *_: pytest.fail("scored"))
     nested = toy_frame(50).with_columns(parts=pl.Series([[1, 2]] * 50))
     nested.write_parquet(tmp_path / "nested.parquet")
     for source, out, ids, message in (
@@ -411,7 +414,7 @@ def test_a_wrong_list_is_refused_before_anything_is_scored(fitted, tmp_path, mon
         (tmp_path / "nested.parquet", "ranked.csv", ["parts"], "can only hold single values"),
     ):
         with pytest.raises(TableError, match=message):
-            ranking.score_file(model, source, tmp_path / out, ids)
+            ranking.score_file(model, source, tmp_path / out, ranking.ListOptions(ids))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

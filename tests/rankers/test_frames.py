@@ -29,7 +29,7 @@ from unskew.metrics import cross_val_sar_auc, make_sar_scorer
 from unskew.metrics.crossval import out_of_fold, out_of_fold_labeling
 from unskew.practice.fit import TrainingOptions, fit_table
 from unskew.practice.labeled_table import read_labeled
-from unskew.practice.score import score_file
+from unskew.practice.score import ListOptions, score_file
 from unskew.tables import infer_features
 
 N = 240
@@ -120,7 +120,7 @@ def scores_of_the_command_line(frame, folder):
         frame.with_columns(pl.Series("label", Y), pl.Series("confidence", R).fill_nan(None)).write_csv(path)
     table = read_labeled(path, "label", "confidence")
     model = fit_table(table, TrainingOptions("ntc-linear"), estimate=False)
-    score_file(model, path, folder / "out.csv")
+    score_file(model, path, folder / "out.csv", ListOptions(keep_order=True))
     return model.schema, pd.read_csv(folder / "out.csv")["score"].to_numpy()
 
 

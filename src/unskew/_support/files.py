@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import shutil
 import stat
 import tempfile
 import zlib
@@ -61,6 +62,38 @@ def replacing(path: StrPath) -> Iterator[IO[bytes]]:
         raise
 
 
+@contextmanager
+def scratch_folder(path: StrPath) -> Iterator[Path]:
+    """Give an empty hidden folder beside `path`, for what does not fit into memory while that file is made.
+
+    It is removed when the block ends, in whatever way; those of killed processes are removed by the next one.
+    """
+    target = Path(os.path.realpath(path))
+    _remove_abandoned(target)
+    folder, lock = _make_scratch(target)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _make_scratch(target: Path) -> tuple[Path, int | None]:
+    """Create a folder that only we can read, and lock it."""
+    while True:
+        folder = target.with_name(f"{_temporary_start(target)}{secrets.token_hex(4)}.parts")
+        folder.mkdir(mode=0o700)
+        if fcntl is None:
+            return folder, None
+        with suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY)
+            _lock(lock, wait=True)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)  # before it was locked, another process took it for abandoned and removed it
+
+
 def _open_temporary(target: Path) -> IO[bytes]:
     """Create a locked file beside `target`, which no more people can read than `target` itself."""
     try:
@@ -94,18 +127,30 @@ def _copy_rights(old: os.stat_result, new: Path) -> None:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove temporary files whose writer was killed.
+    """Remove temporary files and scratch folders whose writer was killed.
 
     A writer holds a lock on its file, and the system drops the lock when the process ends in whatever way. A process
     number in the name would say less: numbers are used again, and differ between containers that share a folder.
     """
-    pattern = re.compile(re.escape(_temporary_start(target)) + r"[0-9a-f]{8}\.part")
+    pattern = re.compile(re.escape(_temporary_start(target)) + r"[0-9a-f]{8}\.parts?")
     with suppress(OSError):  # a folder that cannot be listed can still be written to
         for each in list(os.scandir(target.parent)):
             if pattern.fullmatch(each.name) and each.is_file(follow_symlinks=False):
                 with suppress(OSError), open(each.path, "rb") as file:
                     if _lock(file, wait=False):
                         os.unlink(each.path)
+            elif fcntl is not None and pattern.fullmatch(each.name) and each.is_dir(follow_symlinks=False):
+                _remove_abandoned_folder(each.path)
+
+
+def _remove_abandoned_folder(path: str) -> None:
+    with suppress(OSError):
+        lock = os.open(path, os.O_RDONLY)
+        try:
+            if _lock(lock, wait=False):
+                shutil.rmtree(path, ignore_errors=True)
+        finally:
+            os.close(lock)
 
 
 def _temporary_start(target: Path) -> str:
@@ -114,11 +159,11 @@ def _temporary_start(target: Path) -> str:
     return f".{name}." if len(encoded) <= LONGEST_NAME else f".{name[:40]}.{zlib.crc32(encoded):08x}."
 
 
-def _lock(file: IO[bytes], *, wait: bool) -> bool:
-    """Lock an open file until it is closed; False if another process holds it, or there are no locks here."""
+def _lock(opened: IO[bytes] | int, *, wait: bool) -> bool:
+    """Lock an open file or folder until it is closed; False if another process holds it, or there are no locks here."""
     with suppress(OSError):
         if fcntl is not None:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             return True
     return False
 

@@ -93,23 +93,34 @@ def score(
     data: Data,
     out: Annotated[Path, Option(help="File to write, .csv or .parquet.")] = Path("scored.csv"),
     id_columns: Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")] = None,
+    top: Annotated[int | None, Option(help="Write only this many rows, the best.")] = None,
+    reasons: Annotated[
+        int, Option(help="Add this many columns that say what moved the score of each row most.", show_default=False)
+    ] = 0,
+    keep_order: Annotated[
+        bool, Option("--keep-order", help="Keep the order of DATA instead of the best first.")
+    ] = False,
     raw: Annotated[
         bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
     ] = False,
 ) -> None:
-    """Score and rank the rows of a file; rank 1 is the most likely positive.
+    """Score and rank the rows of a file, the most likely positive (rank 1) first.
+
+    The file may be larger than memory. Reasons are columns of the row with their values, the one that moved its score
+    most first, compared with other rows of the file.
 
     In a CSV file, a ' is put before cells that a spreadsheet would run as formulas. Plain numbers stay as they are.
 
-    Example: unskew score cases.unskew new.csv --id case_number --out ranked.csv
+    Example: unskew score cases.unskew new.csv --id case_number --top 100 --reasons 3 --out ranked.csv
     """
     from unskew.practice.model import TableModel
-    from unskew.practice.score import score_file
+    from unskew.practice.score import ListOptions, score_file
 
     require_writable(out, model, data)
-    n_rows, notes = score_file(TableModel.load(model), data, out, id_columns or (), raw=raw)
+    options = ListOptions(ids=id_columns or (), top=top, reasons=reasons, keep_order=keep_order, raw=raw)
+    n_rows, n_written, notes = score_file(TableModel.load(model, to_score=True), data, out, options)
     _show_notes(notes)
-    say(f"{plural(n_rows, 'row')} ranked: {out}")
+    say(f"{plural(n_rows, 'row')} ranked{f', the best {n_written:,} written' if n_written < n_rows else ''}: {out}")
 
 
 @app.command(short_help="Estimate the AUC on other rows, without negatives.")

@@ -6,6 +6,6 @@ nothing is known, and is sampled (`_sampled`). `docs/explanations.md` has the fo
 """
 
 from unskew.explaining.explanation import Explanation, Importance, Reason
-from unskew.explaining.shapley import explain
+from unskew.explaining.shapley import background_rows, explain
 
-__all__ = ["Explanation", "Importance", "Reason", "explain"]
+__all__ = ["Explanation", "Importance", "Reason", "background_rows", "explain"]

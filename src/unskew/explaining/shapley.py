@@ -91,7 +91,7 @@ def explain(
     rows = table.read(X)
     score = require_finite_scores(table.ranker.scores_at(rows))
     exact, function = split(parts_of(table.ranker), len(table.columns))
-    costly = function is not None or not all(isinstance(each, Additive | SumOfTrees) for each in exact)
+    costly = _is_costly(exact, function)
     if background is None:
         sample = rows.take(_along_the_score(score, FEW_BACKGROUND if costly else MOST_BACKGROUND))
     else:
@@ -104,6 +104,24 @@ def explain(
     is_exact = sampled is None or sampled.takes_all
     index = getattr(X, "index", None) if is_frame(X) else None
     return Explanation(found, error, table.columns.names, base, score, is_exact, table.values(X, rows, sample), index)
+
+
+def background_rows(est: Any, X: Any) -> np.ndarray:
+    """Numbers of the rows of X that `explain` compares with if there is no background; of a single row, this row.
+
+    Who explains a table block by block chooses them once, from rows of the whole table.
+    """
+    table = _table_of(est, None)
+    score = require_finite_scores(table.ranker.scores_at(table.read(X)))
+    if len(score) == 1:
+        return np.zeros(1, dtype=np.int64)
+    exact, function = split(parts_of(table.ranker), len(table.columns))
+    return _along_the_score(score, FEW_BACKGROUND if _is_costly(exact, function) else MOST_BACKGROUND)
+
+
+def _is_costly(exact: Sequence[Exact], function: Any) -> bool:
+    """Whether the time of an explanation grows with the rows of the background."""
+    return function is not None or not all(isinstance(each, Additive | SumOfTrees) for each in exact)
 
 
 class _Table(NamedTuple):

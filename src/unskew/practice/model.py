@@ -97,15 +97,25 @@ class TableModel:
         self.ranker.save(path, notes=notes)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "TableModel":
-        """Read what `save` wrote; nothing in the file is executed."""
+    def load(cls, path: str | os.PathLike[str], *, to_score: bool = False) -> "TableModel":
+        """Read what `save` wrote; nothing in the file is executed.
+
+        To score rows, it may also be a ranker that was saved from Python, if it was fitted on a data frame with words,
+        dates or missing values: then it knows the columns of its table, but not what else there is to say of them.
+        """
         require_file(Path(path), "model file that `unskew fit` wrote")
         model = read_model_file(path)
         notes = model.header.get("notes")
+        versions = {"unskew": model.header["library_version"], **model.header["written_with"]}
         if notes is None:
+            ranker = ranker_in(model, Path(path))
+            schema = _take_schema(ranker) if to_score else None
+            if schema is not None:
+                return cls(ranker, schema, Source("", "", None, (), 0, 0, ""), None, versions, Path(path))
             raise ModelFileError(
-                f"{path} holds a model that was saved from Python, without the columns of a table. Score it there, or "
-                "make one from a file with `unskew fit`."
+                f"{path} must come from a table, but it holds a model that was saved from Python, without "
+                f"{'the columns of a table' if to_score else 'the name of its label'}. Use it there, or make one from "
+                "a file with `unskew fit`."
             )
         ranker = ranker_in(model, Path(path))
         try:
@@ -113,8 +123,16 @@ class TableModel:
             schema = _schema_of_file(read, ranker)
         except ValueError as error:
             raise _wrong_part(path, "table", error) from None
-        versions = {"unskew": model.header["library_version"], **model.header["written_with"]}
         return cls(ranker, schema, read.source, read.evidence, versions, Path(path))
+
+
+def _take_schema(ranker: Ranker) -> Schema | None:
+    """The schema that a ranker reads data frames by, if it has one; from then on it takes features."""
+    schema: Schema | None = getattr(ranker, "schema_", None)
+    if schema is not None:
+        del ranker.schema_, ranker.feature_names_in_
+        ranker.n_features_in_ = len(schema.feature_names)
+    return schema
 
 
 def _wrong_part(path: str | os.PathLike[str] | None, part: str, error: ValueError) -> ModelFileError:

@@ -1,65 +1,119 @@
-"""Score a file row by row, in memory that does not grow with its columns, and write the ranked list."""
+"""Score a file row by row and write the ranked list, in memory that does not grow with its rows."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
 
+from unskew._support.files import scratch_folder
 from unskew._support.progress import progress_bar
 from unskew._support.text import listed, plural
 from unskew.errors import TableError
 from unskew.practice.model import TableModel
+from unskew.practice.reasons import ReasonColumns, RowSample, reason_names
 from unskew.tables import (
+    BestFirst,
     TableWriter,
     Tally,
+    append_floats,
     check_ending,
     check_types,
     is_parquet,
     open_table,
     read_batches,
     require_column,
+    sorted_on_disk,
     without_formulas,
 )
 
-RESULT_COLUMNS = "rank", "score", "probability"
+if TYPE_CHECKING:
+    import polars as pl
+
+ROW, RANK, SCORE, PROBABILITY = RESULTS = "row", "rank", "score", "probability"
+ROWS_AT_ONCE = 1 << 16
+OF_TABLE = "of table: "
+"""Before the names of columns of the file, which may be those of results while rows are sorted."""
+
+
+@dataclass(frozen=True)
+class ListOptions:
+    """What a ranked list holds, and in which order.
+
+    Attributes
+    ----------
+    ids : sequence of str
+        Columns to keep; without any, the row number is kept.
+    top : int or None
+        How many of the best rows are written; None for all.
+    reasons : int
+        How many columns say why a row has its score.
+    keep_order : bool
+        Whether rows are in the order of the file, instead of the best first.
+    raw : bool
+        Whether cells of a CSV file stay as they are, even if a spreadsheet would run them as formulas.
+    """
+
+    ids: Sequence[str] = ()
+    top: int | None = None
+    reasons: int = 0
+    keep_order: bool = False
+    raw: bool = False
+
+    def check(self, model: TableModel) -> None:
+        """Refuse numbers that no list has, in the words of the command line."""
+        if self.top is not None and self.top < 1:
+            raise ValueError(f"--top must be 1 or more, the number of rows to write, but it is {self.top}.")
+        most = len(model.schema.names)
+        if not 0 <= self.reasons <= most:
+            raise ValueError(
+                f"--reasons must be from 1 to the number of columns that the model uses, {most}, but it is "
+                f"{self.reasons}."
+            )
 
 
 def score_file(
-    model: TableModel, path: Path, out: Path, ids: Sequence[str] = (), *, raw: bool = False
-) -> tuple[int, list[str]]:
+    model: TableModel, path: Path, out: Path, options: ListOptions | None = None
+) -> tuple[int, int, list[str]]:
     """Write the id columns with `rank` (1 is the most likely positive), `score` and `probability` to `out`.
 
-    Rows are in the order of the file. A model that was fitted without confidence has no probabilities.
-
-    Files are CSV or Parquet, by suffix; one without rows gives a list without rows. With `raw`, cells of a CSV file
-    stay as they are, even if a spreadsheet would run them as formulas. Returns the number of rows, and what a user
-    should know about them.
+    Rows are sorted by rank, those of equal scores in the order of the file. A model that was fitted without confidence
+    has no probabilities. Files are CSV or Parquet, by suffix; one without rows gives a list without rows. Returns how
+    many rows were ranked and how many were written, and what a user should know about them.
     """
-    ids = list(dict.fromkeys(ids))
+    options = options or ListOptions()
+    options.check(model)
     check_ending(out)
     table = open_table(path)
-    raw = raw or is_parquet(out)
-    _check_ids(ids, table, out, raw)
+    ids = list(dict.fromkeys(options.ids))
+    raw = options.raw or is_parquet(out)
+    _check_ids(ids, [*RESULTS[1:], *reason_names(options.reasons)], table, out, raw)
     notes = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
-    tally = Tally()
-    result = _score_blocks(model, table, tally)
-    formulas = _write_ranked_list(table, out, ids, result, raw)
-    notes += tally.sentences()
+    wanted = list(dict.fromkeys([*ids, *(model.schema.names if options.reasons else ())]))
+    with scratch_folder(out) as folder:
+        scoring = _Scoring(model, table, RowSample() if options.reasons else None)
+        in_order = _as_in_the_file if options.keep_order else _best_first
+        frames = in_order(scoring, wanted, options.top, folder)
+        n_rows, formulas = _write_list(frames, scoring, options, ids, raw, out)
+    notes += scoring.tally.sentences()
     if formulas:
         notes.append(
             f"a ' was put before {plural(formulas.total(), 'cell')} of {listed(sorted(formulas))} so that no "
             "spreadsheet runs formulas from the data. Use --raw to leave cells as they are."
         )
-    return len(result["rank"]), notes
+    if options.reasons and scoring.n_rows == 1:
+        notes.append("there are no reasons, because a row is compared with others of its file, which has no others.")
+    return scoring.n_rows, n_rows, notes
 
 
-def _check_ids(ids: Sequence[str], table: Any, out: Path, raw: bool) -> None:
+def _check_ids(ids: Sequence[str], results: Sequence[str], table: Any, out: Path, raw: bool) -> None:
     """Refuse columns that do not exist, or that the result cannot hold."""
     for name in ids:
-        if name in RESULT_COLUMNS:
+        if name in results:
             raise TableError(
                 f"the id columns must not be called {name!r}, which is a column of the result. Rename it in the file."
             )
@@ -68,47 +122,176 @@ def _check_ids(ids: Sequence[str], table: Any, out: Path, raw: bool) -> None:
     check_types(out, no_rows if raw else without_formulas(no_rows)[0])
 
 
-def _score_blocks(model: TableModel, table: Any, tally: Tally) -> dict[str, np.ndarray]:
-    """Columns of the result, by their names."""
-    scores, probs = [np.empty(0)], [np.empty(0)]
-    has_probabilities = hasattr(model.ranker, "predict_proba")
-    done = 0
-    with progress_bar("scoring", table.n_rows, shown=True) as step:
-        for frame in read_batches(table, model.schema.names, may_be_empty=True):
-            if frame.is_empty():
-                break
-            X = model.schema.transform(frame, path=table.path, first_row=1 + done, tally=tally)
+@dataclass
+class _Scoring:
+    """One pass over a file that scores its rows."""
+
+    model: TableModel
+    table: Any
+    sample: RowSample | None
+    tally: Tally = field(default_factory=Tally)
+    n_rows: int = 0
+
+    @cached_property
+    def results(self) -> list[str]:
+        """Names of the columns that scoring gives."""
+        return [SCORE, *([PROBABILITY] if hasattr(self.model.ranker, "predict_proba") else [])]
+
+    def frames(self, wanted: Sequence[str]) -> "Iterator[pl.DataFrame]":
+        """Row numbers, results and the wanted columns of the file; at least one frame, which may have no rows."""
+        names = self.model.schema.names
+        columns = list(dict.fromkeys([*names, *wanted]))
+        with progress_bar("scoring", self.table.n_rows, shown=True) as step:
+            for frame in read_batches(self.table, columns, may_be_empty=True):
+                numbers = self._score(frame)
+                if self.sample is not None:
+                    self.sample.add(frame.select(names))
+                yield _beside(numbers, frame, wanted)
+                step(n=len(frame))
+
+    def _score(self, frame: "pl.DataFrame") -> "pl.DataFrame":
+        import polars as pl
+
+        first, self.n_rows = 1 + self.n_rows, self.n_rows + len(frame)
+        found = [np.empty(0) for _ in self.results]
+        if len(frame):
+            X = self.model.schema.transform(frame, path=self.table.path, first_row=first, tally=self.tally)
             try:
-                scores.append(model.ranker.decision_function(X))
-                if has_probabilities:
-                    probs.append(model.ranker.predict_proba(X)[:, 1])
+                found[0] = np.asarray(self.model.ranker.decision_function(X), dtype=np.float64)
+                if len(found) > 1:
+                    found[1] = np.asarray(self.model.ranker.predict_proba(X)[:, 1], dtype=np.float64)
             except ValueError as error:  # scores beyond what float32 can hold
-                raise TableError(f"{table.path}: {error}") from None
-            done += len(frame)
-            step(n=len(frame))
-    score = np.concatenate(scores)
-    result = {"rank": rankdata(-score, method="min").astype(np.int64), "score": score}
-    return {**result, "probability": np.concatenate(probs)} if has_probabilities else result
+                raise TableError(f"{self.table.path}: {error}") from None
+        return pl.DataFrame({ROW: np.arange(first, first + len(frame)), **dict(zip(self.results, found, strict=True))})
 
 
-def _write_ranked_list(
-    table: Any, out: Path, ids: Sequence[str], result: dict[str, np.ndarray], raw: bool
-) -> Counter[str]:
-    """Write the list; the counts say which columns had cells that look like formulas."""
+def _beside(numbers: "pl.DataFrame", frame: "pl.DataFrame", wanted: Sequence[str]) -> "pl.DataFrame":
+    """Results, and the wanted columns of the file under names that no result has."""
+    return numbers.with_columns(*(frame[name].alias(OF_TABLE + name) for name in wanted))
+
+
+def _best_first(scoring: _Scoring, wanted: Sequence[str], top: int | None, folder: Path) -> "Iterator[pl.DataFrame]":
+    """Rows with their ranks, the best first."""
     import polars as pl
 
-    place = 0
-    formulas = Counter[str]()
-    with TableWriter(out) as writer:
-        numbers = pl.DataFrame({"row": np.arange(1, len(result["rank"]) + 1)})
-        for frame in read_batches(table, ids, may_be_empty=True) if ids else [numbers]:
+    best = BestFirst(folder, SCORE, top)
+    for frame in scoring.frames(wanted):
+        best.add(frame)
+    done, rank, last = 0, 0, np.nan
+    for frame in best.frames():
+        score = frame[SCORE].to_numpy()
+        is_new = np.concatenate([[last], score])[:-1] != score  # what is equal has the rank of the first of its kind
+        ranks = np.maximum.accumulate(np.where(is_new, np.arange(1, 1 + len(score)) + done, rank))
+        yield frame.with_columns(pl.Series(RANK, ranks, dtype=pl.Int64))
+        if len(score):
+            done, rank, last = done + len(score), ranks[-1], score[-1]
+
+
+def _as_in_the_file(
+    scoring: _Scoring, wanted: Sequence[str], top: int | None, folder: Path
+) -> "Iterator[pl.DataFrame]":
+    """Rows with their ranks, in the order of the file, which is read a second time for the wanted columns."""
+    import polars as pl
+
+    results = scoring.results
+    for frame in scoring.frames([]):
+        append_floats(folder / "results", frame.select(results).to_numpy())
+        append_floats(folder / "keys", -frame[SCORE].to_numpy())
+    in_order = sorted_on_disk(folder / "keys")
+    found = _mapped(folder / "results", len(results))
+    best = _Best(in_order, top)
+    done = 0
+    for frame in _once_more(scoring.table, wanted, len(found)):
+        n_rows = len(frame)
+        own = found[done : done + n_rows]
+        key = -own[:, 0]
+        numbers = pl.DataFrame(
+            {
+                ROW: np.arange(1 + done, 1 + done + n_rows),
+                RANK: 1 + np.searchsorted(in_order, key, "left"),
+                **{name: own[:, place] for place, name in enumerate(results)},
+            }
+        )
+        done += n_rows
+        yield _beside(numbers, frame, wanted).filter(best.among(key))
+
+
+def _once_more(table: Any, wanted: Sequence[str], n_rows: int) -> "Iterator[pl.DataFrame]":
+    """The wanted columns of the file; if there are none, frames of as many rows, whose columns nobody wants."""
+    import polars as pl
+
+    if wanted:
+        yield from read_batches(table, wanted, may_be_empty=True)
+        return
+    for first in range(0, max(n_rows, 1), ROWS_AT_ONCE):
+        yield pl.DataFrame({ROW: np.arange(first, min(first + ROWS_AT_ONCE, n_rows))})
+
+
+class _Best:
+    """Says which rows are among the `top` best, one part of the file after another; of ties, the first are."""
+
+    def __init__(self, in_order: np.ndarray, top: int | None) -> None:
+        n_rows = len(in_order) if top is None else min(top, len(in_order))
+        self._last = in_order[n_rows - 1] if n_rows else np.inf
+        self._ties = n_rows - int(np.searchsorted(in_order, self._last, "left"))
+
+    def among(self, key: np.ndarray) -> np.ndarray:
+        """Whether each of the next rows is, by their keys, which rise where scores fall."""
+        is_tie = key == self._last
+        chosen = (key < self._last) | (is_tie & (np.cumsum(is_tie) <= self._ties))
+        self._ties -= min(self._ties, int(is_tie.sum()))
+        return np.asarray(chosen)
+
+
+def _mapped(path: Path, width: int) -> np.ndarray:
+    """Rows of floats in a file that stands for memory."""
+    if not path.stat().st_size:
+        return np.empty((0, width))
+    return np.memmap(path, np.float64, "r").reshape(-1, width)
+
+
+def _write_list(
+    frames: "Iterator[pl.DataFrame]", scoring: _Scoring, options: ListOptions, ids: Sequence[str], raw: bool, out: Path
+) -> tuple[int, Counter[str]]:
+    """Write the list; returns its rows, and which columns had how many cells that look like formulas."""
+    import polars as pl
+
+    first = next(frames)  # by now everything is scored
+    total = scoring.n_rows if options.top is None else min(options.top, scoring.n_rows)
+    reasons = None
+    if scoring.sample is not None:
+        reasons = ReasonColumns(scoring.model, options.reasons, scoring.sample.rows(), total)
+    n_rows, formulas = 0, Counter[str]()
+    with (
+        TableWriter(out) as writer,
+        progress_bar("explaining" if options.reasons else "writing", total, shown=True) as step,
+    ):
+        for frame in chain([first], frames):
+            left = _of_table(frame, ids) if ids else frame.select(ROW)
+            right = pl.DataFrame()
+            if reasons is None:
+                step(n=len(frame))
+            else:
+                right = reasons.of(_of_table(frame, scoring.model.schema.names), step)
             if not raw:
-                names = frame.columns
-                frame, found = without_formulas(frame)
-                if place == 0:  # the header is written once
-                    found.update(old for old, new in zip(names, frame.columns, strict=True) if old != new)
-                formulas += found
-            here = slice(place, place + len(frame))
-            place += len(frame)
-            writer.write(frame.with_columns(*(pl.Series(name, values[here]) for name, values in result.items())))
-    return formulas
+                (left, found), (right, more) = _harmless(left, is_first=frame is first), without_formulas(right)
+                formulas += found + more
+            numbers = frame.select(RANK, *scoring.results)
+            writer.write(left.hstack(numbers).hstack(right))
+            n_rows += len(frame)
+    return n_rows, formulas
+
+
+def _of_table(frame: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
+    """Columns of the file under their own names."""
+    import polars as pl
+
+    return frame.select(pl.col(OF_TABLE + name).alias(name) for name in names)
+
+
+def _harmless(frame: "pl.DataFrame", *, is_first: bool) -> tuple["pl.DataFrame", Counter[str]]:
+    """Cells and names without formulas, and how many were changed; the header is written once, and so counted."""
+    changed, found = without_formulas(frame)
+    if is_first:
+        found.update(old for old, new in zip(frame.columns, changed.columns, strict=True) if old != new)
+    return changed, found

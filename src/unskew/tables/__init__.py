@@ -28,10 +28,12 @@ from unskew.tables.inference import infer_features
 from unskew.tables.labels import blank_rows, read_confidence, read_labels, read_truth, require_both_kinds
 from unskew.tables.reading import ParquetTable, open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, Schema, Tally
+from unskew.tables.sorting import BestFirst, append_floats, sorted_on_disk
 from unskew.tables.streaming import Roles, read_features
 from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
+    "BestFirst",
     "Column",
     "EncodedParquetRows",
     "EncodedRows",
@@ -40,6 +42,7 @@ __all__ = [
     "Schema",
     "TableWriter",
     "Tally",
+    "append_floats",
     "as_polars",
     "blank_rows",
     "check_ending",
@@ -57,6 +60,7 @@ __all__ = [
     "require_both_kinds",
     "require_column",
     "require_file",
+    "sorted_on_disk",
     "without_formulas",
     "words_as_polars",
 ]
