@@ -151,6 +151,8 @@ def test_fits_that_were_left_out_say_why(modules):
     assert "| one | 10,000 | – | – | – | – | – | took more than 9 s |" in text
     assert "At 1,000 rows one ranks best (0.7500; the true posterior 0.9000) and one is the fastest." in text
     assert "At 10,000 rows" not in text
+    text = page.fit_section([row, {**row, "what": "two", "auc": "", "why_not": "took more than 9 s"}])
+    assert "At 1,000 rows, of the 1 that were measured, one ranks best" in text
 
 
 def test_a_large_table_has_the_truth_that_its_law_says(modules):

@@ -59,14 +59,15 @@ def fit_section(rows: list[TextRow]) -> str:
 
 def best_text(rows: list[TextRow]) -> str:
     """Which method ranks best and which is fastest, at each size, and the AUC of the truth."""
-    sentences = []
+    sentences, n_titles = [], len({row["what"] for row in rows})
     for size in sizes_of(rows):
         measured = [row for row in where(rows, rows=size) if row.get("auc")]
+        among = "" if len(measured) == n_titles else f", of the {len(measured)} that were measured,"
         if measured:
             best = max(measured, key=lambda row: float(row["auc"]))
             fastest = min(measured, key=lambda row: float(row["fit_seconds"]))["what"]
             sentences.append(
-                f"At {count(size)} rows {best['what']} ranks best ({float(best['auc']):.4f}; the true posterior "
+                f"At {count(size)} rows{among} {best['what']} ranks best ({float(best['auc']):.4f}; the true posterior "
                 f"{float(best['best_auc']):.4f}) and {fastest} is the fastest."
             )
     return " ".join(sentences)
