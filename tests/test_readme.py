@@ -21,12 +21,11 @@ def test_python_blocks_run_as_written(tmp_path, monkeypatch, capsys):
     names: dict[str, object] = {}
     with sklearn.config_context():
         for block in blocks:
-            exec(compile(block.replace("draw(3000", "draw(800"), str(README), "exec"), names)
+            exec(compile(block, str(README), "exec"), names)
     estimate = names["estimate"]
     assert estimate.low < estimate.auc < estimate.high
     audit = names["audit"]
-    assert audit.prior_low < audit.prior < audit.prior_high
-    assert audit.prior_low - 0.1 < names["data"].y.mean() < audit.prior_high + 0.1  # one draw in twenty is outside
+    assert audit.prior_low < names["data"].y.mean() < audit.prior_high
     assert (tmp_path / "model.unskew").exists()
     assert names["search"].best_params_["clip"] in (0.01, 0.05)
     assert capsys.readouterr().out
