@@ -26,6 +26,7 @@ from unskew.data.rows import as_rows
 from unskew.learning.boosted_trees import BoostedTrees, joined_trees
 from unskew.learning.boosting import GROWING, PAIRS, _Slopes, dataset_of, trees_of
 from unskew.learning.scoring import score_rows
+from unskew.learning.threads import one_thread
 from unskew.objectives.pairs import rounded_scores
 from unskew.records import PUData, ScoredBatch
 from unskew.risk import weighted_auc_risk
@@ -64,7 +65,7 @@ def objective_share(n_rows: int, n_rounds: int) -> float:
         return found
 
     shares = []
-    with rounded_scores():
+    with one_thread(), rounded_scores():  # as in training
         for _ in range(n_rounds):
             begin = time.perf_counter()
             booster.update(fobj=timed)

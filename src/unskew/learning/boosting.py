@@ -232,8 +232,9 @@ class _Slopes:
             return self._with_constant_curvature(score, slope)
         if not self.factor:
             self.factor = _factor_for(slope[: self.sizes[0]])
-        slope = slope * np.float32(self.factor)
-        return slope, np.maximum(np.abs(slope), np.float32(LEAST_CURVATURE))
+        slope *= np.float32(self.factor)  # in place, as below: a round of few rows is over in a few such passes
+        curvature = np.abs(slope)
+        return slope, np.maximum(curvature, np.float32(LEAST_CURVATURE), out=curvature)
 
     def at(self, score: np.ndarray) -> tuple[float, np.ndarray]:
         """The risk and its slopes."""

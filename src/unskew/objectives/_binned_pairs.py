@@ -37,7 +37,7 @@ def rounded_sums(
 ) -> tuple[Floats | None, ...] | None:
     """Losses of high and of low scores and slopes of either, each summed over the weighted scores of the other side.
 
-    Slopes are with respect to the margin. `high_is_first` says that the first low scores are the high ones, and
+    Slopes are with respect to the scores. `high_is_first` says that the first low scores are the high ones, and
     `wanted` whether losses of low scores are wanted, and slopes. None where surrogate or scores do not allow it.
     """
     grid = _grid_of(low if high_is_first else np.concatenate((high, low)), surrogate)
@@ -51,7 +51,8 @@ def rounded_sums(
     loss, slope = _sums_at_points(np.asarray(mass), surrogate, 1, (True, wanted[1]))
     loss_of_low = slope_of_low = None
     if any(wanted):
-        at_points = _sums_at_points(_counted(of_high, high_weight, n_points), surrogate, -1, wanted)
+        loss_at, slope_at = _sums_at_points(_counted(of_high, high_weight, n_points), surrogate, -1, wanted)
+        at_points = loss_at, None if slope_at is None else -slope_at  # a margin falls where its low score rises
         # The table is small and looked up often: in the type of the scores the result takes no more room than they do.
         loss_of_low, slope_of_low = (
             None if each is None else each.astype(low.dtype).take(of_low) for each in at_points
@@ -68,14 +69,16 @@ def _grid_of(score: Floats, surrogate: Surrogate) -> tuple[int, Points] | None:
     width = (highest - lowest) * PER_UNIT
     if not width < MOST_POINTS - 1:  # nor where a score is not a number
         return None
-    scaled = np.multiply(score, score.dtype.type(PER_UNIT))
-    scaled -= score.dtype.type(lowest * PER_UNIT - 0.5)  # half a step more: what is cut off below is then rounded
-    return POINTS_TOGETHER * (1 + int(width + 1) // POINTS_TOGETHER), scaled.astype(np.intp)
+    # Half a step more: what the conversion to whole numbers cuts off is then rounded.
+    above = score - score.dtype.type(lowest - 0.5 / PER_UNIT)
+    points = np.empty(len(score), dtype=np.intp)
+    np.multiply(above, score.dtype.type(PER_UNIT), out=points, casting="unsafe")
+    return POINTS_TOGETHER * (1 + int(width + 1) // POINTS_TOGETHER), points
 
 
 def _counted(points: Points, weight: Floats, n_points: int) -> Floats:
     """Weight at each point."""
-    if len(weight) and (weight == weight[0]).all():  # without weights this takes half the time
+    if len(weight) and weight.min() == weight.max():  # without weights this takes half the time
         return np.bincount(points, minlength=n_points) * float(weight[0])
     return np.bincount(points, weight, n_points)
 

@@ -300,6 +300,8 @@ def _linear_sums(high: Tensor, low: Tensor, a: Tensor, b: Tensor, surrogate: Sur
     loss_of_high, slope_of_high = sums_at(tops, bottoms, bottom_weight, form, True, wanted.slope)
     # h - l = (-l) - (-h): a low score sees the high ones as a high one sees the low, on the reversed axis.
     loss_of_low, slope_of_low = sums_at(-bottoms, -tops, top_weight, form, wanted.low_loss, wanted.slope)
+    if slope_of_low is not None:
+        np.negative(slope_of_low, out=slope_of_low)
     arrays = loss_of_high, loss_of_low, slope_of_high, slope_of_low
     return _as_sums(arrays, (top_weight, bottom_weight), surrogate, wanted, high)
 
@@ -320,15 +322,13 @@ def _as_sums(
     wanted: Wanted,
     like: Tensor,
 ) -> Sums:
-    """Sums as tensors, without the pairs in which a score meets itself, and slopes with respect to the scores."""
+    """Sums as tensors, without the pairs in which a score meets itself; slopes are with respect to the scores."""
     if wanted.self_pairs is not None:  # their margin is zero; they are taken out while the sums are still float64
         n = len(weights[0])
-        own = 2 * (weights[1][:n], weights[0])
-        for array, weight, at_zero in zip(arrays, own, np.repeat(surrogate.at_zero, 2), strict=True):
+        own, (loss, slope) = 2 * (weights[1][:n], weights[0]), surrogate.at_zero
+        for array, weight, at_zero in zip(arrays, own, (loss, loss, slope, -slope), strict=True):
             if array is not None:
                 array[:n] -= at_zero * weight.astype(np.float64)
-    if arrays[3] is not None:
-        np.negative(arrays[3], out=arrays[3])
     sums = [None if each is None else torch.from_numpy(each).to(like) for each in arrays]
     assert sums[0] is not None
     return sums[0], sums[1], sums[2], sums[3]
