@@ -100,6 +100,9 @@ def score(
     keep_order: Annotated[
         bool, Option("--keep-order", help="Keep the order of DATA instead of the best first.")
     ] = False,
+    skip_labeled: Annotated[
+        bool, Option("--skip-labeled", help="Leave out rows that the label column marks already.")
+    ] = False,
     raw: Annotated[
         bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
     ] = False,
@@ -117,7 +120,9 @@ def score(
     from unskew.practice.score import ListOptions, score_file
 
     require_writable(out, model, data)
-    options = ListOptions(ids=id_columns or (), top=top, reasons=reasons, keep_order=keep_order, raw=raw)
+    options = ListOptions(
+        ids=id_columns or (), top=top, reasons=reasons, keep_order=keep_order, raw=raw, skip_labeled=skip_labeled
+    )
     n_rows, n_written, notes = score_file(TableModel.load(model, to_score=True), data, out, options)
     _show_notes(notes)
     say(f"{plural(n_rows, 'row')} ranked{f', the best {n_written:,} written' if n_written < n_rows else ''}: {out}")
@@ -261,19 +266,38 @@ def compare(
 
 @app.command(short_help="Write one page about a model.")
 def report(
-    model: Model, out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"), as_json: Json = None
+    model: Model,
+    data: Annotated[
+        Path | None, Argument(metavar="[DATA]", help="CSV or Parquet file whose first rows the page shows.")
+    ] = None,
+    id_columns: Annotated[
+        list[str] | None, Option("--id", help="Column that names a row of DATA to people; may be repeated.")
+    ] = None,
+    rows: Annotated[int, Option(help="How many rows of DATA to show.")] = 20,
+    out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"),
+    as_json: Json = None,
 ) -> None:
-    """Write one page about a model: estimates, curves, thresholds, which cases are labeled too often, warnings.
+    """Write one page about a model: what was found, how many rows to review, how sure that is, what to do next.
 
-    Example: unskew report cases.unskew --out cases.html
+    With DATA, the page lists its rows to look at first, without those that are labeled already, and the reasons.
+
+    Example: unskew report cases.unskew cases.csv --id case_number --out cases.html
     """
     from unskew.practice.model import TableModel
     from unskew.practice.results import model_html, model_json
 
-    require_writable(out, model)
-    require_writable(as_json, model, beside=out)
+    require_writable(out, model, data)
+    require_writable(as_json, model, data, beside=out)
     loaded = TableModel.load(model)
-    write_atomically(out, model_html(loaded).encode())
+    first = None
+    if data is not None:
+        from unskew.practice.first_rows import first_rows
+
+        first = first_rows(loaded, data, id_columns or (), rows)
+        _show_notes(first.notes)
+    elif id_columns:
+        raise ValueError("--id must come with DATA, whose rows it names. Name the file after the model.")
+    write_atomically(out, model_html(loaded, first).encode())
     _write_json(as_json, model_json(loaded))
     say(f"Page: {out}")
 
