@@ -30,7 +30,9 @@ def test_every_example_is_tested():
 
 @pytest.mark.parametrize("name", TRUTH)
 def test_labels_are_positives_with_confidence_and_the_truth_comes_last(name, folder, monkeypatch):
-    for frame in tables(name, folder, monkeypatch):
+    *frames, answers = tables(name, folder, monkeypatch)
+    assert len(answers) == sum(map(len, frames))
+    for frame in frames:
         *_, label, confidence, truth = frame.columns
         assert truth == TRUTH[name]
         labeled = frame.filter(pl.col(label) == 1)
@@ -39,6 +41,12 @@ def test_labels_are_positives_with_confidence_and_the_truth_comes_last(name, fol
         assert labeled[confidence].is_between(0, 1).all()
         assert frame.filter(pl.col(label) == 0)[confidence].null_count() == len(frame) - len(labeled)
         assert len(labeled) < 0.6 * frame[truth].sum()
+        found = frame.join(answers, on=frame.columns[0], suffix="_found")
+        assert len(found) == len(frame)
+        assert found[truth].equals(found[f"{truth}_found"].alias(truth))
+        assert (
+            found.filter(pl.col(label) == 1).select((pl.col(confidence) == pl.col(f"{confidence}_found")).all()).item()
+        )
 
 
 def test_the_risk_of_a_payment_is_its_probability_of_fraud():
@@ -58,19 +66,19 @@ def test_the_risk_of_a_payment_is_its_probability_of_fraud():
 
 
 def test_newer_payments_drift_and_newer_claims_do_not(folder, monkeypatch):
-    old, new = tables("payments", folder, monkeypatch)
+    old, new, _ = tables("payments", folder, monkeypatch)
     assert payments.NEW_SHOP not in old["shop"].to_list()
     assert (new["shop"] == payments.NEW_SHOP).mean() > 0.2
     honest = [frame.filter(pl.col("fraud") == 0)["amount"].log().mean() for frame in (old, new)]
     assert honest[1] - honest[0] == pytest.approx(payments.INFLATION, abs=0.1)
     assert new["fraud"].mean() > 1.3 * old["fraud"].mean()
-    old, new = tables("claims", folder, monkeypatch)
+    old, new, _ = tables("claims", folder, monkeypatch)
     assert set(old["channel"]) == set(new["channel"])
     assert abs(old["fraud"].mean() - new["fraud"].mean()) < 0.04
 
 
 def test_known_cases_of_the_survey_are_a_biased_sample(folder, monkeypatch):
-    old, _ = tables("screening", folder, monkeypatch)
+    old, _, _ = tables("screening", folder, monkeypatch)
     cases = old.filter(pl.col("diabetes") == 1)
     known = cases.filter(pl.col("known") == 1)
     share = (cases["high_blood_pressure"] == "yes").mean()

@@ -33,10 +33,12 @@ def example(
             "screening (a real health survey, whose file you must have: `unskew datasets diabetes-2015`)."
         ),
     ] = "claims",
-    out: Annotated[Path, Option(help="Folder for the two files.")] = Path(),
+    out: Annotated[Path, Option(help="Folder for the files.")] = Path(),
     seed: Seed = 0,
 ) -> None:
     """Write a table to try the other commands on: NAME.csv to fit on, new_NAME.csv to score.
+
+    NAME_answers.csv has what a check of any of their rows by hand would find.
 
     Example: unskew example claims
     """

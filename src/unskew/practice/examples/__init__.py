@@ -1,6 +1,7 @@
 """Tables to try the commands on, each with a truth to compare with, one file each.
 
-A table is two texts of CSV: one to fit on, and newer rows to score. The last column of both is the truth.
+An example is three CSV files: a table to fit on, newer rows to score, both with the truth as their last column, and the
+answers: what a check of any row by hand would find, its class and the confidence that it would get.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from unskew.practice.examples.digits import digits_tables
 from unskew.practice.examples.payments import payments_tables
 from unskew.practice.examples.screening import screening_tables
 
-Tables = Callable[[np.random.RandomState], tuple[str, str]]
+Tables = Callable[[np.random.RandomState], tuple[list[str], list[str], list[str]]]
 EXAMPLES: dict[str, Tables] = {
     "claims": claims_tables,
     "digits": digits_tables,
@@ -24,12 +25,11 @@ EXAMPLES: dict[str, Tables] = {
 }
 
 
-def write_example(name: str, folder: Path, *, seed: int = 0) -> tuple[Path, Path]:
-    """Write ``NAME.csv`` to fit on and ``new_NAME.csv`` to score; the last column of both is the truth."""
-    rng = check_random_state(seed)
-    texts = EXAMPLES[name](rng)
+def write_example(name: str, folder: Path, *, seed: int = 0) -> tuple[Path, ...]:
+    """Write ``NAME.csv`` to fit on, ``new_NAME.csv`` to score and ``NAME_answers.csv``."""
+    tables = EXAMPLES[name](check_random_state(seed))
     make_folder(folder)
-    paths = folder / f"{name}.csv", folder / f"new_{name}.csv"
-    for path, text in zip(paths, texts, strict=True):
-        write_atomically(path, text.encode())
+    paths = tuple(folder / f"{file}.csv" for file in (name, f"new_{name}", f"{name}_answers"))
+    for path, lines in zip(paths, tables, strict=True):
+        write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
     return paths

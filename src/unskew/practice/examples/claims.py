@@ -19,13 +19,14 @@ REGIONS = ("north", "east", "south", "west")
 COLUMNS = "claim_id,amount,account_age_days,earlier_claims,channel,region,opened,phone_verified,known_fraud,risk,fraud"
 
 
-def claims_tables(rng: np.random.RandomState) -> tuple[str, str]:
-    """A table to fit on, and newer claims of the same law."""
-    return claims_csv(2000, rng), claims_csv(1000, rng, first_number=2001)
+def claims_tables(rng: np.random.RandomState) -> tuple[list[str], list[str], list[str]]:
+    """Lines of a table to fit on, of newer claims of the same law, and of the answers."""
+    (first, answers), (newer, more) = _claims(2000, rng), _claims(1000, rng, first_number=2001)
+    return first, newer, [*answers, *more[1:]]
 
 
-def claims_csv(n: int, rng: np.random.RandomState, first_number: int = 1) -> str:
-    """A table of n claims as CSV text; one amount in fifty is missing."""
+def _claims(n: int, rng: np.random.RandomState, first_number: int = 1) -> tuple[list[str], list[str]]:
+    """A table of n claims, of which one amount in fifty is missing, and what a check of each would find."""
     kinds = rng.choice(list(SHARES), size=n, p=list(SHARES.values()))
     log_amount, log_days = (np.array([rng.normal(*law[kind]) for kind in kinds]) for law in (LOG_AMOUNT, LOG_DAYS))
     earlier = np.array([rng.poisson(EARLIER_CLAIMS[kind]) for kind in kinds])
@@ -34,17 +35,19 @@ def claims_csv(n: int, rng: np.random.RandomState, first_number: int = 1) -> str
     known = rng.uniform(size=n) < [CAUGHT[kind] for kind in kinds]
     missing, region = rng.uniform(size=n) < 0.02, rng.choice(REGIONS, n)
     day, verified = rng.randint(0, 360, n), rng.choice(["yes", "no"], n)
-    lines = [COLUMNS]
+    lines, answers = [COLUMNS], ["claim_id,risk,fraud"]
     for row in range(n):
         amount = "" if missing[row] else f"{np.exp(log_amount[row]):.2f}"
         opened = np.datetime64("2025-01-01") + int(day[row])
+        number, fraud = f"CL-{first_number + row:06d}", int(kinds[row] != "honest")
         cells: tuple[Any, ...] = (
-            *(f"CL-{first_number + row:06d}", amount, round(np.exp(log_days[row])), earlier[row]),
+            *(number, amount, round(np.exp(log_days[row])), earlier[row]),
             *(CHANNELS[channel[row]], region[row], opened, verified[row], int(known[row])),
-            *(f"{risk[row]:.4f}" if known[row] else "", int(kinds[row] != "honest")),
+            *(f"{risk[row]:.4f}" if known[row] else "", fraud),
         )
         lines.append(",".join(str(cell) for cell in cells))
-    return "\n".join(lines) + "\n"
+        answers.append(f"{number},{risk[row]:.4f},{fraud}")
+    return lines, answers
 
 
 def probability_of_fraud(

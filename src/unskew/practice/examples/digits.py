@@ -12,8 +12,8 @@ N_CONFIDENCE, N_TRAIN = 400, 700
 PRIOR, LABEL_FREQ = 0.3, 0.4
 
 
-def digits_tables(rng: np.random.RandomState) -> tuple[str, str]:
-    """Tables to fit on and to score, as CSV text; a classifier trained on a third part gives the confidence."""
+def digits_tables(rng: np.random.RandomState) -> tuple[list[str], list[str], list[str]]:
+    """Lines of tables to fit on and to score, and of the answers; a classifier trained on a third part is confident."""
     from unskew.datasets import load
     from unskew.learning.trainer import Trainer  # loads torch, which the claims do not need
     from unskew.scenario.confidence import classifier_confidence
@@ -23,8 +23,9 @@ def digits_tables(rng: np.random.RandomState) -> tuple[str, str]:
     for_confidence, others = order[:N_CONFIDENCE], _with_prior(order[N_CONFIDENCE:], raw.y, rng)
     trainer = Trainer(max_epochs=200, learning_rate=1e-3, batch_size=128)
     confidence = classifier_confidence(raw.X[for_confidence], raw.y[for_confidence], raw.X, trainer, rng)
-    first = _digits_as_csv(raw, others[:N_TRAIN], confidence, rng)
-    return first, _digits_as_csv(raw, others[N_TRAIN:], confidence, rng)
+    first = _digits(raw, others[:N_TRAIN], confidence, rng)
+    answers = [f"D{row:04d},{confidence[row]:.4f},{raw.y[row]}" for row in others]
+    return first, _digits(raw, others[N_TRAIN:], confidence, rng), ["image,confidence,odd", *answers]
 
 
 def _with_prior(rows: np.ndarray, y: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
@@ -34,7 +35,7 @@ def _with_prior(rows: np.ndarray, y: np.ndarray, rng: np.random.RandomState) -> 
     return rng.permutation(np.concatenate([negative, positive[:n_positive]]))
 
 
-def _digits_as_csv(raw: "RawData", rows: np.ndarray, confidence: np.ndarray, rng: np.random.RandomState) -> str:
+def _digits(raw: "RawData", rows: np.ndarray, confidence: np.ndarray, rng: np.random.RandomState) -> list[str]:
     from unskew.scenario import select_favored
 
     positive = rows[raw.y[rows] == 1]
@@ -45,4 +46,4 @@ def _digits_as_csv(raw: "RawData", rows: np.ndarray, confidence: np.ndarray, rng
         ink = [f"{value:g}" for value in 16 * raw.X[row]]
         sure = f"{confidence[row]:.4f}" if is_known else ""
         lines.append(",".join([f"D{row:04d}", *ink, str(int(is_known)), sure, str(raw.y[row])]))
-    return "\n".join(lines) + "\n"
+    return lines

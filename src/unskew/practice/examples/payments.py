@@ -24,12 +24,15 @@ NEW_SHOP, NEW_SHOP_SHARE = "subscriptions", 0.25
 HEADER = "payment_id,amount,payments_last_hour,at_night,shop,new_device,noticed,risk,fraud"
 
 
-def payments_tables(rng: np.random.RandomState) -> tuple[str, str]:
-    """A table to fit on, and newer payments after the drift."""
-    return _payments(N_FIT, rng, first_number=1, drifted=False), _payments(N_NEW, rng, N_FIT + 1, drifted=True)
+def payments_tables(rng: np.random.RandomState) -> tuple[list[str], list[str], list[str]]:
+    """Lines of a table to fit on, of newer payments after the drift, and of the answers."""
+    first, answers = _payments(N_FIT, rng, first_number=1, drifted=False)
+    newer, more = _payments(N_NEW, rng, N_FIT + 1, drifted=True)
+    return first, newer, ["payment_id,risk,fraud", *answers, *more]
 
 
-def _payments(n: int, rng: np.random.RandomState, first_number: int, *, drifted: bool) -> str:
+def _payments(n: int, rng: np.random.RandomState, first_number: int, *, drifted: bool) -> tuple[list[str], list[str]]:
+    """A table, and what a check of each of its payments would find."""
     kind = rng.choice(3, size=n, p=NEW_SHARES if drifted else SHARES)
     mean, deviation = np.array(LOG_AMOUNT).T
     log_amount = rng.normal(mean[kind] + (INFLATION if drifted else 0) * (kind == 0), deviation[kind])
@@ -48,7 +51,11 @@ def _payments(n: int, rng: np.random.RandomState, first_number: int, *, drifted:
         f"{f'{probability:.4f}' if known else ''},{int(which != 0)}"
         for number, (amount, count, late, name, new, known, probability, which) in enumerate(rows, first_number)
     ]
-    return "\n".join([HEADER, *lines]) + "\n"
+    answers = [
+        f"P-{number:06d},{probability:.4f},{int(which != 0)}"
+        for number, (probability, which) in enumerate(zip(risk, kind, strict=True), first_number)
+    ]
+    return [HEADER, *lines], answers
 
 
 def probability_of_fraud(log_amount: np.ndarray, others: np.ndarray, night: np.ndarray, shop: np.ndarray) -> np.ndarray:

@@ -42,8 +42,8 @@ HEADER = [
 ]
 
 
-def screening_tables(rng: np.random.RandomState) -> tuple[str, str]:
-    """A table to fit on, and other respondents."""
+def screening_tables(rng: np.random.RandomState) -> tuple[list[str], list[str], list[str]]:
+    """Lines of a table to fit on, of other respondents, and of the answers."""
     from unskew.datasets import survey_2015
 
     answers = survey_2015()
@@ -52,17 +52,14 @@ def screening_tables(rng: np.random.RandomState) -> tuple[str, str]:
     others, rows = order[:N_CONFIDENCE], order[N_CONFIDENCE:]
     confidence = _confidence(answers, positive, others, rows, rng)
     known = _known(answers, positive, rows, rng)
-    lines = [
-        ",".join([f"S{number:06d}", *_cells(answers, row), str(int(is_known)), f"{sure:.4f}" if is_known else "", true])
-        for number, (row, is_known, sure, true) in enumerate(
-            zip(rows, known, confidence, (str(int(each)) for each in positive[rows]), strict=True), 1
-        )
-    ]
-    return _text(lines[:N_FIT]), _text(lines[N_FIT:])
-
-
-def _text(lines: list[str]) -> str:
-    return "\n".join([",".join(HEADER), *lines]) + "\n"
+    lines, found = [], ["person,confidence,diabetes"]
+    for number, (row, is_known, sure) in enumerate(zip(rows, known, confidence, strict=True), 1):
+        name, true = f"S{number:06d}", int(positive[row])
+        label = [str(int(is_known)), f"{sure:.4f}" if is_known else "", str(true)]
+        lines.append(",".join([name, *_cells(answers, row), *label]))
+        found.append(f"{name},{sure:.4f},{true}")
+    header = ",".join(HEADER)
+    return [header, *lines[:N_FIT]], [header, *lines[N_FIT:]], found
 
 
 def _cells(answers: dict[str, np.ndarray], row: int) -> list[str]:
