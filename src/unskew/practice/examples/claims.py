@@ -1,5 +1,7 @@
-"""Made-up insurance claims: a ring that files large claims on young accounts over the web, which the old rules catch,
-and quiet repeated small claims through agents, which they hardly ever do. The risk score is the probability of fraud.
+"""Made-up insurance claims, some of them fraud.
+
+A ring files large claims on young accounts over the web, which the old rules catch; others file quiet repeated small
+claims through agents, which the rules hardly ever catch. The risk score is the probability of fraud.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Made-up card payments whose law drifts: the newer ones have higher amounts, a shop that did not exist, more fraud.
 
-Stolen cards pay large amounts at night, which the bank notices; tests of stolen card numbers are many tiny payments in a
-short time, which it hardly notices. The risk score is the probability of fraud among the payments to fit on.
+Stolen cards pay large amounts at night, which the bank notices; tests of stolen card numbers are many tiny payments in
+a short time, which it hardly notices. The risk score is the probability of fraud among the payments to fit on.
 """
 
 import numpy as np

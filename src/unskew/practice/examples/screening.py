@@ -1,4 +1,4 @@
-"""Answers of a health survey, real ones: who has diabetes? A practice finds it mostly in those who come for other reasons.
+"""Real answers of a health survey: who has diabetes? A practice finds it mostly in those who come for other reasons.
 
 Cases are respondents with diabetes. Known are mostly those with high blood pressure who are insured, and hardly ever
 those who have not seen a doctor for the cost. A classifier trained on other respondents gives the confidence. The file
