@@ -63,7 +63,7 @@ def continued(path: Path, header: list[str]) -> Iterator[tuple[list[dict[str, st
     known = read_rows(path) if path.exists() else []
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, header, lineterminator="\n")
-        if not known:
+        if file.tell() == 0:  # a file may hold its header alone
             writer.writeheader()
 
         def append(row: Row) -> None:

@@ -228,3 +228,15 @@ def test_choices_of_the_last_epoch_keep_it(modules):
     parameters = {"network": "linear", "max_epochs": 5, "learning_rate": 0.5, "random_state": 0, "probability": False}
     best, last = (choices.changed("ntc", keep, parameters).fit(data.X, data.labeled) for keep in ("best", "last"))
     assert last.best_epoch_ == 4 != best.best_epoch_
+
+
+def test_a_study_continues_a_file_that_holds_its_header_alone(modules, tmp_path):
+    rows, _ = modules
+    path = tmp_path / "study.csv"
+    for value in (1, 2):
+        with rows.continued(path, ["seed", "auc"]) as (known, append):
+            if value == 2:
+                append({"seed": value, "auc": 0.5})
+        assert path.read_text().count("seed,auc") == 1
+    with rows.continued(path, ["seed", "auc"]) as (known, _):
+        assert known == [{"seed": "2", "auc": "0.5"}]
