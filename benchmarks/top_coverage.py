@@ -118,7 +118,9 @@ def main() -> None:
             for number in range(request.first, request.first + (request.real_draws if bed in REAL else request.draws))
             if (bed, number) not in done
         ]
-        for found in Parallel(request.jobs, return_as="generator_unordered")(delayed(one_draw)(*each) for each in wanted):
+        for found in Parallel(request.jobs, return_as="generator_unordered")(
+            delayed(one_draw)(*each) for each in wanted
+        ):
             for row in found:
                 append(row)
     for line in summary(rows):
