@@ -197,11 +197,9 @@ def best_cut(
     """
     costs = _checked(cost_review, gain_positive, cost_miss, capacity)
     if isinstance(estimate, RankingEstimate):
-        return cut_on(estimate.reviews(places_to_stop(estimate.steps, costs)), costs, estimate.level)
+        return cut_on_estimate(estimate, costs)
     if isinstance(estimate, Evidence):
-        curve = review_curve_of(estimate)
-        curve = curve if capacity is None else curve.stopping_at(costs.most(np.array(curve.n)))
-        return cut_on(curve, costs, estimate.estimate.level)
+        return cut_on_evidence(estimate, costs)
     raise TypeError(
         "estimate must come from cross_val_sar_auc or estimate_ranking, or be the evidence of a model file, but it is "
         f"of type {type(estimate).__name__}. For scores and probabilities of a list there is best_cut_of_list."
@@ -243,6 +241,18 @@ def curve_to_carry(like: RankingEstimate | Evidence | None) -> tuple[ReviewCurve
     if isinstance(like, RankingEstimate):
         return like.reviews(), like.level
     return (None, 0.95) if like is None else (like.reviews, like.estimate.level)
+
+
+def cut_on_estimate(found: RankingEstimate, costs: Costs) -> BestCut:
+    """The best of all cuts."""
+    return cut_on(found.reviews(places_to_stop(found.steps, costs)), costs, found.level)
+
+
+def cut_on_evidence(evidence: Evidence, costs: Costs) -> BestCut:
+    """The best of the cuts that a model file keeps."""
+    curve = review_curve_of(evidence)
+    curve = curve if costs.capacity is None else curve.stopping_at(costs.most(np.array(curve.n)))
+    return cut_on(curve, costs, evidence.estimate.level)
 
 
 def places_to_stop(steps: Steps, costs: Costs) -> list[int]:

@@ -130,19 +130,38 @@ class Steps:
     def of(cls, score: np.ndarray, prob: np.ndarray) -> Self:
         """Of rows in any order."""
         order = np.argsort(-score, kind="stable")
-        score, prob = score[order], prob[order]
-        ends = np.flatnonzero(np.append(score[1:] < score[:-1], True)[: len(score)])
-        sums = (np.cumsum(each)[ends] for each in (prob, prob * (1 - prob)))
-        positives, spread = (np.append(0.0, each) for each in sums)
-        return cls(np.append(0, ends + 1), np.append(np.nan, score[ends]), positives, spread)
+        none = cls.none()
+        return none.joined(none.next(score[order], prob[order]))
 
-    def at(self, places: np.ndarray) -> Self:
+    @classmethod
+    def none(cls) -> Self:
+        """The place before the first row."""
+        return cls(np.zeros(1, dtype=np.int64), np.array([np.nan]), np.zeros(1), np.zeros(1))
+
+    def next(self, score: np.ndarray, prob: np.ndarray) -> Self:
+        """The places after the last of these, among more rows whose scores fall and are no higher."""
+        ends = np.flatnonzero(np.append(score[1:] < score[:-1], True)[: len(score)])
+        sums = ((each.cumsum()[ends]) for each in (prob, prob * (1 - prob)))
+        positives, spread = (
+            last + more for last, more in zip((self.positives[-1], self.spread[-1]), sums, strict=True)
+        )
+        return type(self)(self.n[-1] + ends + 1, score[ends], positives, spread)
+
+    def joined(self, *others: Self) -> Self:
+        """These places and those after them."""
+        parts = [vars(each).values() for each in (self, *others)]
+        return type(self)(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def at(self, places: Any) -> Self:
         """Some of the places."""
         return type(self)(self.n[places], self.threshold[places], self.positives[places], self.spread[places])
 
-    def thin(self, always: Iterable[int] = ()) -> Self:
-        """Few places that show the whole curve, and those after which `always` so many rows are reviewed."""
-        wanted = rows_to_show(int(self.n[-1]))
+    def thin(self, always: Iterable[int] = (), n_rows: int | None = None) -> Self:
+        """Few places that show the whole curve, and those after which `always` so many rows are reviewed.
+
+        `n_rows` will be all rows, where these places are only the first.
+        """
+        wanted = rows_to_show(int(self.n[-1]) if n_rows is None else n_rows)
         nearest = np.minimum(np.searchsorted(self.n, wanted), len(self.n) - 1)
         return self.at(np.union1d(nearest, np.searchsorted(self.n, list(always))).astype(int))
 
