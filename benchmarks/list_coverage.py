@@ -8,18 +8,14 @@ rows, fitted to the whole first draw. Written down before anything was run: the 
 is one share of one draw.
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from estimates import BEDS, KINDS, REAL
-from rows import Row, continued
-from top_coverage import HEADER, SHARES, ranking, summary
+from estimates import BEDS, KINDS
+from rows import Row
+from top_coverage import HEADER, SHARES, ranking, study
 from unskew.metrics.estimates import estimate_ranking, findings_instead_of_warnings
 from unskew.metrics.review_curve import Steps, curve_of_list
 from unskew.posterior import fit_posterior
@@ -55,30 +51,5 @@ def one_draw(bed: str, number: int) -> list[Row]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--beds", nargs="*", default=list(BEDS), choices=list(BEDS))
-    parser.add_argument("--first", type=int, default=1000, help="number of the first draw")
-    parser.add_argument("--draws", type=int, default=10, help="of made-up laws")
-    parser.add_argument("--real-draws", type=int, default=5, help="of real tables")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/list_coverage.csv"))
-    request = parser.parse_args()
-    with continued(request.out, HEADER) as (rows, append):
-        done = {(row["bed"], int(row["draw"])) for row in rows}
-        wanted = [
-            (bed, number)
-            for bed in request.beds
-            for number in range(request.first, request.first + (request.real_draws if bed in REAL else request.draws))
-            if (bed, number) not in done
-        ]
-        run = Parallel(request.jobs, return_as="generator_unordered")
-        for found in run(delayed(one_draw)(*each) for each in wanted):
-            for row in found:
-                append(row)
-    for line in summary(rows):
-        print(line)
-
-
 if __name__ == "__main__":
-    main()
+    study(__doc__, one_draw, "list_coverage.csv", draws=10, real_draws=5)

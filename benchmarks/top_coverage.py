@@ -9,7 +9,7 @@ share of one draw; draws that are there already are not made again.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -101,14 +101,15 @@ def _line(name: str, numbers: list[float]) -> str:
     return name.ljust(28) + "".join(f"{each:.2f}".rjust(20) for each in numbers)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def study(about: str | None, one: Callable[[str, int], list[Row]], out: str, draws: int, real_draws: int) -> None:
+    """Make the draws that are not there yet, and say how often their intervals cover."""
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--beds", nargs="*", default=list(BEDS), choices=list(BEDS))
     parser.add_argument("--first", type=int, default=1000, help="number of the first draw")
-    parser.add_argument("--draws", type=int, default=20, help="of made-up laws")
-    parser.add_argument("--real-draws", type=int, default=10, help="of real tables")
+    parser.add_argument("--draws", type=int, default=draws, help="of made-up laws")
+    parser.add_argument("--real-draws", type=int, default=real_draws, help="of real tables")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=Path("results/benchmarks/top_coverage.csv"))
+    parser.add_argument("--out", type=Path, default=Path("results/benchmarks") / out)
     request = parser.parse_args()
     with continued(request.out, HEADER) as (rows, append):
         done = {(row["bed"], int(row["draw"])) for row in rows}
@@ -118,9 +119,8 @@ def main() -> None:
             for number in range(request.first, request.first + (request.real_draws if bed in REAL else request.draws))
             if (bed, number) not in done
         ]
-        for found in Parallel(request.jobs, return_as="generator_unordered")(
-            delayed(one_draw)(*each) for each in wanted
-        ):
+        run = Parallel(request.jobs, return_as="generator_unordered")
+        for found in run(delayed(one)(*each) for each in wanted):
             for row in found:
                 append(row)
     for line in summary(rows):
@@ -128,4 +128,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    study(__doc__, one_draw, "top_coverage.csv", draws=20, real_draws=10)

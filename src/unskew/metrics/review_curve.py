@@ -15,6 +15,10 @@ N_POINTS = 40
 """Points on each of two grids: one that is dense at the top of the ranking, and an even one."""
 
 
+USUAL_TIE = 10
+"""Rows with equal scores that are no more than an accident; out of fold, rows of several folds share a score."""
+
+
 @dataclass(frozen=True)
 class ReviewCurve:
     """Positives by rows reviewed, one entry for each of some places to stop, from no row to all.
@@ -63,7 +67,8 @@ class ReviewCurve:
 
     def stopping_at(self, n: int) -> Self:
         """The same curve with one more place to stop, between two known ones, unless many scores are equal."""
-        if n in self.n or not 0 < n < self.n[-1] or self.largest_tie > max(1, n // 100):
+        few = max(USUAL_TIE, n // 20)  # where at most so many scores are equal, a place is near any number of rows
+        if n in self.n or not 0 < n < self.n[-1] or self.largest_tie > few:
             return self
         place = int(np.searchsorted(self.n, n))
         share = (n - self.n[place - 1]) / (self.n[place] - self.n[place - 1])

@@ -13,6 +13,7 @@ from unskew.metrics.reliability import shows_points
 from unskew.metrics.review_curve import Number, Steps, curve_of_list
 from unskew.practice.fit import why_no_estimate
 from unskew.practice.model import TableModel
+from unskew.practice.report.charts import profit_chart
 
 
 def cut_of_sorted(
@@ -75,7 +76,8 @@ def cut_table(cut: BestCut, *, with_points: bool = True) -> Table:
     ]
     others = {"of reviewing nothing": cut.nothing, f"of reviewing all {cut.everything.n:,} rows": cut.everything}
     if cut.at_capacity is not None and cut.unlimited is not None:
-        others[f"of as many as there is capacity for, {cut.at_capacity.n:,}"] = cut.at_capacity
+        if cut.at_capacity.n != cut.n:
+            others[f"of as many as there is capacity for, {cut.at_capacity.n:,}"] = cut.at_capacity
         others[f"of the best {cut.unlimited.n:,} without that limit"] = cut.unlimited
     rows += [(f"profit {name}", _profit(each, short, with_points)) for name, each in others.items()]
     return Table(("what", "estimate"), [row for row in rows if row[1]])
@@ -95,12 +97,26 @@ def cut_sentence(cut: BestCut, *, with_points: bool = True) -> str:
         earned = cut.profit, cut.profit_low, cut.profit_high
         text += f", which earns {_about(*earned, roughly, with_points)}."
     else:
-        lost = -cut.profit, None if cut.profit_high is None else -cut.profit_high, _minus(cut.profit_low)
-        text += f". Reviews and missed positives together cost {_about(*lost, roughly, with_points)}."
+        text += f". Reviews and missed positives together cost {_about(*_lost(cut), roughly, with_points)}."
     if cut.unlimited is not None and limit is not None and cut.unlimited.n > cut.n:
-        more = _profit(cut.unlimited, roughly, with_points)
-        text += f" Without the limit of {plural(limit, 'row')}, {cut.unlimited.n:,} would be best (profit {more})."
+        text += f" Without the limit of {plural(limit, 'row')}, it would be best to review {cut.unlimited.n:,}."
     return text
+
+
+def cut_for_page(cut: BestCut, *, with_points: bool = True) -> dict[str, Any]:
+    """What a page shows of the best cut.
+
+    Returns
+    -------
+    dict with `sentence` (text), `table` (`Table` of names and values in words) and `chart` (SVG: profit by the rows
+    that are reviewed, with its interval as a band; its marks have the classes of the other charts, of which `area
+    first` is the band, `line first` the profit, `dot chosen` the best cut, `line chance` the capacity and no profit).
+    """
+    return {
+        "sentence": cut_sentence(cut, with_points=with_points),
+        "table": cut_table(cut, with_points=with_points),
+        "chart": profit_chart(cut, with_points=with_points),
+    }
 
 
 def _why_nothing(cut: BestCut) -> str:
@@ -136,5 +152,7 @@ def _profit(earned: Earned, words: Callable[[float], str], with_points: bool) ->
     return ranged(earned.profit, earned.profit_low, earned.profit_high, words, with_point=with_points)
 
 
-def _minus(value: Number) -> Number:
-    return None if value is None else -value
+def _lost(cut: BestCut) -> tuple[float, Number, Number]:
+    """The profit with the other sign."""
+    low, high = (None if each is None else -each for each in (cut.profit_high, cut.profit_low))
+    return -cut.profit, low, high
