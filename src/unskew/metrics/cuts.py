@@ -19,7 +19,7 @@ class Costs:
 
     .. math:: \text{profit}(k) = g P_k - c k \quad\text{or}\quad -m (P_n - P_k) - c k
 
-    with P_k positives among the k rows that are reviewed. Implements: Eq. (C1).
+    with P_k positives among the k rows that are reviewed.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ def cut_on(curve: ReviewCurve, costs: Costs, level: float) -> BestCut:
 
 
 def _earned(curve: ReviewCurve, costs: Costs, place: int) -> Earned:
-    """Implements: Eq. (C1)."""
+    """Profit and its interval after so many rows. Implements: Eq. (C1)."""
     spent = costs.cost_review * curve.n[place]
     if costs.gain_positive is not None:
         gain = costs.gain_positive

@@ -188,11 +188,15 @@ def rows_to_show(n_rows: int) -> np.ndarray:
 
 
 def curve_of_list(steps: Steps, like: ReviewCurve | None = None, level: float = 0.95) -> ReviewCurve:
-    """Positives in a list of other rows, from their probabilities alone.
+    r"""Positives in a list of other rows, from their probabilities alone.
 
     `like`, the curve of the rows that the probabilities were learned from, says how far these may be off: each share of
     the list has the interval that the same share of those rows has, on the scale of the logit. The list has other rows,
     whose classes are spread around their probabilities, too: both errors are combined as the sides of a right triangle.
+
+    .. math:: low' = p' - \sqrt{(p' - \sigma(logit\,p' + logit\,low - logit\,p))^2 + z^2 \sum \eta (1 - \eta) / k^2}
+
+    Implements: Eq. (C2), here for the precision.
     """
     n, positives = steps.n.tolist(), steps.positives.tolist()
     if like is None or not like.has_intervals:

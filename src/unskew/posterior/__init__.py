@@ -138,7 +138,7 @@ class Posterior:
         """Derivative by the coefficients of a quantity whose derivative by the probability of each row is `slope`."""
         # Most rows have the same slope in shares of the top rows: what they have in common is computed once.
         usual = float(np.median(slope[self.everything]))
-        rest = (slope - usual * self.everything) * self.prob * (1 - self.prob)
+        rest = (slope - usual * self.everything) * (self.prob * (1 - self.prob))
         return np.asarray(usual * self._pull_of_all + self._pull_back(rest))
 
     @cached_property
