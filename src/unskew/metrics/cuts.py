@@ -191,7 +191,7 @@ def best_cut(
     >>> import unskew
     >>> data = unskew.datasets.toy.draw(1000, random_state=0)
     >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
-    >>> cut = best_cut(estimate_ranking(data.X[:, 0], posterior), cost_review=20, gain_positive=100)
+    >>> cut = best_cut(unskew.metrics.estimate_ranking(data.X[:, 0], posterior), cost_review=20, gain_positive=100)
     >>> cut.profit > max(cut.nothing.profit, cut.everything.profit)
     True
     """
