@@ -16,13 +16,13 @@ demo: $(READY)
 	$(UNSKEW) fit demo/claims.csv $(CLAIMS) --out demo/claims.unskew
 	$(UNSKEW) score demo/claims.unskew demo/new_claims.csv --id claim_id --out demo/ranked_claims.csv
 	$(UNSKEW) evaluate demo/claims.unskew demo/new_claims.csv --label known_fraud --confidence risk --truth fraud
-	$(UNSKEW) report demo/claims.unskew --out demo/claims.html
+	$(UNSKEW) report demo/claims.unskew demo/claims.csv --id claim_id --out demo/claims.html
 	$(UNSKEW) compare demo/claims.csv $(CLAIMS) --truth fraud --methods conf-auc,puauc,ntc --out demo/compare_claims
 	$(UNSKEW) example digits --out demo
 	$(UNSKEW) fit demo/digits.csv $(DIGITS) --out demo/digits.unskew
 	$(UNSKEW) score demo/digits.unskew demo/new_digits.csv --id image --out demo/ranked_digits.csv
 	$(UNSKEW) evaluate demo/digits.unskew demo/new_digits.csv --label known --confidence confidence --truth odd
-	$(UNSKEW) report demo/digits.unskew --out demo/digits.html
+	$(UNSKEW) report demo/digits.unskew demo/digits.csv --id image --out demo/digits.html
 
 test: lint types layers pytest
 

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import unskew
 from unskew.datasets.toy import ToyLaw, draw, draw_two_samples
-from unskew.practice import example_tables
+from unskew.practice.examples import claims as claims_law
 
 Random = np.random.RandomState
 Change = Callable[[np.ndarray, Random], np.ndarray]
@@ -102,15 +102,15 @@ def claims(n: int) -> Bed:
     """The law of the example table, whose kinds of fraud are labeled with different frequencies."""
 
     def bed(rng: Random) -> Draw:
-        kinds = rng.choice(list(example_tables.SHARES), size=n, p=list(example_tables.SHARES.values()))
-        laws = example_tables.LOG_AMOUNT, example_tables.LOG_DAYS
+        kinds = rng.choice(list(claims_law.SHARES), size=n, p=list(claims_law.SHARES.values()))
+        laws = claims_law.LOG_AMOUNT, claims_law.LOG_DAYS
         amount, days = (np.array([rng.normal(*law[kind]) for kind in kinds]) for law in laws)
-        earlier = np.array([rng.poisson(example_tables.EARLIER_CLAIMS[kind]) for kind in kinds])
-        channel = np.array([rng.choice(3, p=example_tables.CHANNEL_SHARES[kind]) for kind in kinds])
-        eta = example_tables.probability_of_fraud(amount, days, earlier, channel)
+        earlier = np.array([rng.poisson(claims_law.EARLIER_CLAIMS[kind]) for kind in kinds])
+        channel = np.array([rng.choice(3, p=claims_law.CHANNEL_SHARES[kind]) for kind in kinds])
+        eta = claims_law.probability_of_fraud(amount, days, earlier, channel)
         columns = [np.exp(amount), np.exp(days), earlier, *(channel == each for each in range(3))]
         X = np.column_stack([*columns, rng.randint(0, 4, n), rng.randint(0, 360, n)]).astype(float)
-        labeled = (rng.uniform(size=n) < [example_tables.CAUGHT[kind] for kind in kinds]).astype(int)
+        labeled = (rng.uniform(size=n) < [claims_law.CAUGHT[kind] for kind in kinds]).astype(int)
         return Draw(X, (kinds != "honest").astype(int), labeled, np.where(labeled == 1, eta, np.nan), eta)
 
     return bed

@@ -8,10 +8,10 @@ protocol (priors 0.1 and 0.2, a tenth of the positives labeled) and two laws wit
 (4,000 rows), and `rules` about columns and small whole numbers (8,000 rows). The confidence of the laws is the
 posterior with noise on the logit.
 
-What trees are like was chosen on seeds 0 to 4, and the weights of `auto` were replaced after half of a first judging set
-(surveys on seeds 5 to 9, laws on 100 to 104) had been seen. Judged are, as written down before any of them was run, the
-surveys on seeds 20 to 24 and the laws on seeds 200 to 204. A draw is done for all ways before the next one; draws that are in the
-file already are not made again.
+What trees are like was chosen on seeds 0 to 4, and the weights of `auto` were replaced after half of a first judging
+set (surveys on seeds 5 to 9, laws on 100 to 104) had been seen. Judged are, as written down before any of them was run,
+the surveys on seeds 20 to 24 and the laws on seeds 200 to 204. A draw is done for all ways before the next one; draws
+that are in the file already are not made again.
 """
 
 import argparse

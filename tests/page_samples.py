@@ -13,12 +13,13 @@ from unskew.metrics.recommend import Compared, explain
 from unskew.metrics.reliability import check_reliability, shows_points
 from unskew.posterior import fit_posterior
 from unskew.practice.compare import Comparison
+from unskew.practice.first_rows import FirstRow, FirstRows
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
 
 NASTY = "<script>alert(\"1\")</script> & 'co' </style> \x1b]0;x\x07 \u202egnp.exe"
 VOID = {"meta", "link", "input", "br", "hr", "img"}
-KINDS = ["model", "bare", "intervals only", "old", "no estimate", "two-sample", "comparison", "one method"]
+KINDS = ["model", "rows", "bare", "intervals only", "old", "no estimate", "two-sample", "comparison", "one method"]
 
 
 class Page(HTMLParser):
@@ -106,6 +107,8 @@ def sample_evidence():
 def sample_card():
     return ModelCard(
         file=NASTY,
+        label=NASTY,
+        model="a model.unskew",
         method="conf-auc",
         method_summary="AUC maximization.",
         parameters={"clip": 0.01, NASTY: NASTY},
@@ -116,6 +119,17 @@ def sample_card():
         made="2030-01-02",
         why_no_estimate="no confidence column was given",
     )
+
+
+@cache
+def sample_first():
+    """Rows with names and reasons of the user."""
+    rows = [
+        FirstRow(1, (("case", NASTY), ("branch", "north")), 0.998, (f"{NASTY} = {NASTY} (raises)", "age = 3 (lowers)")),
+        FirstRow(2, (("case", "a" * 300), ("branch", "missing")), 0.614, ("b" * 300,)),
+        FirstRow(3, (("case", "C-3"), ("branch", "south")), 0.002, ()),
+    ]
+    return FirstRows(NASTY, 1234, True, tuple(rows))
 
 
 @cache
@@ -135,6 +149,7 @@ def sample_pages():
     facts = [("rows", "2,500"), (NASTY, NASTY)]
     return {
         "model": model_page(card, evidence),
+        "rows": model_page(card, evidence, sample_first()),
         "bare": model_page(card, None),
         "intervals only": model_page(card, less_reliable(evidence, 0.21)),
         "old": model_page(card, less_reliable(evidence, None)),

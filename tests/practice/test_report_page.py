@@ -3,14 +3,28 @@
 import base64
 import hashlib
 import re
+import shlex
 from dataclasses import replace
 
 import pytest
 from markupsafe import escape
 
-from page_samples import KINDS, NASTY, Page, compared_page, sample_card, sample_evidence, sample_methods, sample_pages
+from page_samples import (
+    KINDS,
+    NASTY,
+    Page,
+    compared_page,
+    less_reliable,
+    sample_card,
+    sample_evidence,
+    sample_first,
+    sample_methods,
+    sample_pages,
+)
 from unskew._support.text import percent, visible
 from unskew.metrics.evidence import Risk, TrainingHistory
+from unskew.practice.first_rows import FirstRows
+from unskew.practice.report import model_page as model_page_module
 from unskew.practice.report.model_page import model_page
 from unskew.practice.report.svg import log_axis, nice_axis
 
@@ -90,7 +104,7 @@ def test_a_page_can_be_read_without_seeing_it(pages, kind):
             assert element["attributes"].get(name, "") in {"", *page.by_id}
 
 
-@pytest.mark.parametrize("kind", ["model", "bare", "no estimate", "comparison"])
+@pytest.mark.parametrize("kind", ["model", "rows", "bare", "no estimate", "comparison"])
 def test_texts_of_the_user_stay_texts(pages, kind):
     text = pages[kind]
     assert "<script>alert" not in text
@@ -105,7 +119,12 @@ def test_no_text_of_the_user_controls_the_page_or_turns_its_direction(pages, kin
 
 
 @pytest.mark.parametrize(
-    ("kind", "places"), [("model", ["h1", "dd", "dd", "th", "td", "td", "span"]), ("comparison", ["h1", "dd"])]
+    ("kind", "places"),
+    [
+        ("model", ["h1", "p", "p", "dd", "dd", "th", "td", "td", "span"]),
+        ("rows", ["h1", "p", "p", "p", "span", "dd", "dd", "th", "td", "td", "span"]),
+        ("comparison", ["h1", "dd"]),
+    ],
 )
 def test_names_of_the_user_are_kept_apart_from_what_stands_around_them(pages, kind, places):
     page = Page(pages[kind])
@@ -177,7 +196,94 @@ def test_a_page_of_low_reliability_shows_intervals_only(pages, evidence):
 def test_every_page_says_what_cannot_be_seen_from_inside(pages, kind):
     page = Page(pages[kind])
     assert page.text.count("Whether it is calibrated cannot be seen from these rows") == 1
-    assert [each["text"] for each in page.all("code")][:1] == ["unskew audit MODEL DATA --id COLUMN"]
+    assert [each["text"] for each in page.all("code")].count("unskew audit MODEL DATA --id COLUMN") == 1
+
+
+def test_the_page_begins_with_what_was_found_and_ends_with_the_details(pages):
+    first, *links = [each["attributes"]["href"][1:] for each in Page(pages["rows"]).all("a") if "li" in each["parents"]]
+    headings = [each["text"] for each in Page(pages["rows"]).all("h2")]
+    assert (first, links[-2:]) == ("found", ["next", "appendix"])
+    assert headings == list(model_page_module.TITLES.values())
+    assert [each["text"] for each in Page(pages["bare"]).all("h2")] == [
+        title for name, title in model_page_module.TITLES.items() if name not in model_page_module.NEED_EVIDENCE
+    ]
+
+
+def test_the_story_tells_the_numbers_of_the_evidence(pages, evidence):
+    page, estimate = Page(pages["model"]), evidence.estimate
+    n = round(estimate.prior * evidence.n_ranked)
+    assert 100 <= n < 1000  # so that two digits are tens
+    row = min(evidence.top, key=lambda each: abs(each.share - estimate.prior))
+    ends = " to ".join(
+        f"{round(each * evidence.n_ranked, -1):.0f}" for each in (estimate.prior_low, estimate.prior_high)
+    )
+    for words in (
+        f"Of 2,500 rows of {visible(NASTY)}, {evidence.n_labeled} are marked as known positives",
+        f"By estimate about {round(n, -1)} rows, marked or not, are positive ({ends}), so that about "
+        f"{round(n - evidence.n_labeled, -1)} are still to be found.",
+        f"Among the {row.n} rows with the highest scores ({percent(row.share)} of all), about "
+        f"{row.expected_positives:.0f} are positive ({row.expected_positives_low:.0f} to "
+        f"{row.expected_positives_high:.0f}); among as many rows taken at random it would be about "
+        f"{row.n * estimate.prior:.0f}.",
+        "Before you act on it, read the warning.",
+    ):
+        assert " ".join(words.split()) in page.text
+    assert page.text.index("What was found") < page.text.index("AUC")
+
+
+def test_the_story_of_low_reliability_tells_intervals_only(pages, evidence):
+    page, estimate = Page(pages["intervals only"]), evidence.estimate
+    story = page.by_id["story"]["text"].replace("\N{NO-BREAK SPACE}", " ")
+    low, high = (f"{round(each * evidence.n_ranked, -1):.0f}" for each in (estimate.prior_low, estimate.prior_high))
+    assert f"By estimate {low} to {high} rows, marked or not, are positive." in story
+    assert "about" not in story
+    assert "The order of the rows may still be useful" in page.text
+
+
+def test_a_story_without_an_estimate_says_so_and_one_of_two_samples_counts_the_unlabeled(pages):
+    assert "How many rows are positive cannot be estimated" in Page(pages["no estimate"]).by_id["story"]["text"]
+    assert "unlabeled rows are positive" in Page(pages["two-sample"]).by_id["story"]["text"]
+
+
+def test_rows_to_look_at_first_have_their_names_chances_and_reasons(pages):
+    page = Page(pages["rows"])
+    shown = page.by_id["first-rows"]["text"].replace("\N{NO-BREAK SPACE}", " ")
+    assert "The highest scores of 1,234 rows" in page.text
+    assert "that are not marked yet" in page.text
+    for words in ("over 99 % likely", "61 % likely", "under 1 % likely", "age = 3 (lowers)", "no single column stands"):
+        assert words in shown
+    assert f"case {visible(NASTY)} · branch north" in " ".join(shown.split())
+    assert "first-rows" not in Page(pages["model"]).by_id
+    assert "This page knows no rows" in Page(pages["model"]).text
+
+
+def test_rows_of_low_reliability_have_no_chances(evidence, card):
+    page = Page(model_page(card, less_reliable(evidence, 0.21), sample_first()))
+    assert "likely to be positive" not in page.by_id["first-rows"]["text"]
+    assert "age = 3 (lowers)" in page.by_id["first-rows"]["text"]
+
+
+def test_a_file_without_rows_to_look_at_says_so(evidence, card):
+    page = Page(model_page(card, evidence, FirstRows("new.csv", 0, True, ())))
+    assert "new.csv has no rows that are not marked already." in page.text
+
+
+def commands_of(page):
+    shown = [each for each in page.all("code") if each["attributes"].get("class") == "command"]
+    return [shlex.split(each["text"]) for each in shown]
+
+
+def test_commands_of_the_page_can_be_typed_as_they_stand(pages, evidence, card):
+    page = Page(model_page(replace(card, file="my cases.csv"), evidence, sample_first()))
+    commands = [
+        shlex.split(each["text"]) for each in page.all("code") if "command" in each["attributes"].get("class", "")
+    ]
+    names = [each[1] for each in commands]
+    assert names == ["score", "audit", "suggest"]
+    assert all(each[2:4] == ["a model.unskew", "my cases.csv"] for each in commands)
+    rows = int(page.value("chosen-rows"))
+    assert commands[0][4:6] == ["--top", str(rows)]
+    assert page.value("chosen-found") == round(rows * page.value("chosen-precision"))
 
 
 def test_a_page_of_an_earlier_version_says_where_its_estimates_come_from(pages, evidence):
@@ -244,6 +350,18 @@ def test_an_estimate_at_the_top_of_its_scale_is_not_called_a_perfect_ranking(car
     assert "came out at the top of the scale or above" in page
     assert "in all cases" not in page
     assert "came out at the top" not in pages["model"]
+
+
+def test_a_comparison_says_what_to_do_next(pages):
+    page = Page(pages["comparison"])
+    commands = [
+        shlex.split(each["text"]) for each in page.all("code") if "command" in each["attributes"].get("class", "")
+    ]
+    assert [each[1] for each in commands] == ["fit", "report", "audit"]
+    assert commands[0][commands[0].index("--method") + 1] == "conf-auc"
+    headings = [each["text"] for each in page.all("h2")]
+    assert headings[0] == "Recommended method"
+    assert headings[-1] == "Appendix: the details"
 
 
 def test_a_comparison_of_low_reliability_shows_intervals_only(compared):

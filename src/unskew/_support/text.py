@@ -126,6 +126,19 @@ def percent(share: float) -> str:
     return f"{value:.{digits}f} %"
 
 
+def likely(probability: float) -> str:
+    """A probability of one row, which is never quite 0 or 1.
+
+    Examples
+    --------
+    >>> likely(0.873), likely(0.9991), likely(0.0004)
+    ('87 %', 'over 99 %', 'under 1 %')
+    """
+    if probability > 0.99:
+        return "over 99 %"
+    return percent(probability) if probability >= 0.01 else "under 1 %"
+
+
 def short(value: float | None) -> str:
     """A number of any size with three digits or so.
 

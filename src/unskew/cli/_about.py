@@ -26,19 +26,27 @@ def demo(
 
 @app.command(short_help="Write a table to try the other commands on.")
 def example(
-    name: Annotated[str, Argument(help="claims (made-up insurance claims) or digits (images as a table).")] = "claims",
-    out: Annotated[Path, Option(help="Folder for the two files.")] = Path(),
+    name: Annotated[
+        str,
+        Argument(
+            help="claims (made-up insurance claims), payments (made-up, with drift), digits (images as a table) or "
+            "screening (a real health survey, whose file you must have: `unskew datasets diabetes-2015`)."
+        ),
+    ] = "claims",
+    out: Annotated[Path, Option(help="Folder for the files.")] = Path(),
     seed: Seed = 0,
 ) -> None:
     """Write a table to try the other commands on: NAME.csv to fit on, new_NAME.csv to score.
 
+    NAME_answers.csv has what a check of any of their rows by hand would find.
+
     Example: unskew example claims
     """
     from unskew.errors import closest_name
-    from unskew.practice.example_tables import NAMES, write_example
+    from unskew.practice.examples import EXAMPLES, write_example
 
-    if name not in NAMES:
-        raise ValueError(f"there is no example {name!r}, only {', '.join(NAMES)}.{closest_name(name, NAMES)}")
+    if name not in EXAMPLES:
+        raise ValueError(f"there is no example {name!r}, only {', '.join(EXAMPLES)}.{closest_name(name, EXAMPLES)}")
     for path in write_example(name, out, seed=seed):
         say(f"Written: {path}")
 

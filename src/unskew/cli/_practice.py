@@ -129,6 +129,9 @@ def score(
     keep_order: Annotated[
         bool, Option("--keep-order", help="Keep the order of DATA instead of the best first.")
     ] = False,
+    skip_labeled: Annotated[
+        bool, Option("--skip-labeled", help="Leave out rows that the label column marks already.")
+    ] = False,
     raw: Annotated[
         bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
     ] = False,
@@ -154,7 +157,7 @@ def score(
 
     require_writable(out, model, data)
     costs = _costs(cost_review, gain_positive, cost_miss, capacity)
-    options = ListOptions(id_columns or (), top, reasons, keep_order, raw, costs)
+    options = ListOptions(id_columns or (), top, reasons, keep_order, raw, skip_labeled, costs)
     loaded = TableModel.load(model, to_score=True)
     n_rows, n_written, notes, cut = score_file(loaded, data, out, options)
     _show_notes(notes)
@@ -309,6 +312,13 @@ def compare(
 @app.command(short_help="Write one page about a model.")
 def report(
     model: Model,
+    data: Annotated[
+        Path | None, Argument(metavar="[DATA]", help="CSV or Parquet file whose first rows the page shows.")
+    ] = None,
+    id_columns: Annotated[
+        list[str] | None, Option("--id", help="Column that names a row of DATA to people; may be repeated.")
+    ] = None,
+    rows: Annotated[int, Option(help="How many rows of DATA to show.")] = 20,
     out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"),
     cost_review: CostReview = None,
     gain_positive: GainPositive = None,
@@ -316,20 +326,30 @@ def report(
     capacity: Capacity = None,
     as_json: Json = None,
 ) -> None:
-    """Write one page about a model: estimates, curves, thresholds, which cases are labeled too often, warnings.
+    """Write one page about a model: what was found, how many rows to review, how sure that is, what to do next.
 
-    Example: unskew report cases.unskew --out cases.html
+    With DATA, the page lists its rows to look at first, without those that are labeled already, and the reasons.
+
+    Example: unskew report cases.unskew cases.csv --id case_number --out cases.html
     """
     from unskew.practice.cut import cut_of_model, points_of
     from unskew.practice.model import TableModel
     from unskew.practice.results import model_html, model_json
 
-    require_writable(out, model)
-    require_writable(as_json, model, beside=out)
+    require_writable(out, model, data)
+    require_writable(as_json, model, data, beside=out)
     costs = _costs(cost_review, gain_positive, cost_miss, capacity)
     loaded = TableModel.load(model)
     cut = None if costs is None else cut_of_model(loaded, costs)
-    write_atomically(out, model_html(loaded).encode())
+    first = None
+    if data is not None:
+        from unskew.practice.first_rows import first_rows
+
+        first = first_rows(loaded, data, id_columns or (), rows)
+        _show_notes(first.notes)
+    elif id_columns:
+        raise ValueError("--id must come with DATA, whose rows it names. Name the file after the model.")
+    write_atomically(out, model_html(loaded, first).encode())
     _write_json(as_json, model_json(loaded, cut))
     if cut is not None:
         _show_cut(cut, points_of(loaded.evidence))

@@ -4,6 +4,7 @@ from importlib import import_module
 
 from unskew.data.records import Sizes
 from unskew.datasets import toy
+from unskew.datasets._brfss2015 import survey_2015
 from unskew.datasets._files import PublishedFile, data_home
 from unskew.datasets._raw_data import by_class, by_distance, favored_by_distance
 from unskew.datasets._registry import Description, FileDescription, dataset, describe, fetch, load, names, reader
@@ -23,6 +24,7 @@ __all__ = [
     "load",
     "names",
     "reader",
+    "survey_2015",
     "toy",
 ]
 

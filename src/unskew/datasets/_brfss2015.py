@@ -9,7 +9,7 @@ import numpy as np
 from unskew.data.records import RawData
 from unskew.datasets._files import PublishedFile
 from unskew.datasets._raw_data import by_distance, check_codes, encode, read_csv
-from unskew.datasets._registry import dataset
+from unskew.datasets._registry import dataset, fetch
 
 _YES_NO = (0, 1)
 _CODES: dict[str, Sequence[int]] = {
@@ -67,6 +67,12 @@ def load_blood_2015(path: Path) -> RawData:
     check_codes(answers["HighBP"], "HighBP", _YES_NO, str(path))
     X = encode(answers, scaled=_NUMBERS[1:], codes=codes, source=str(path))
     return by_distance(X, answers["HighBP"])
+
+
+def survey_2015() -> dict[str, np.ndarray]:
+    """Answers behind `diabetes-2015` and `blood-2015` as the survey codes them, by the name of the column."""
+    (path,) = fetch("diabetes-2015")
+    return _read_answers(path)
 
 
 def _read_answers(path: Path) -> dict[str, np.ndarray]:

@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unskew._version import __version__
 from unskew.learning.pace import AUTO
@@ -16,6 +16,9 @@ from unskew.practice.model import TableModel
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
 from unskew.rankers import method_card
+
+if TYPE_CHECKING:
+    from unskew.practice.first_rows import FirstRows
 
 
 def model_json(model: TableModel, cut: BestCut | None = None) -> dict[str, Any]:
@@ -50,14 +53,16 @@ def about_comparison(table: LabeledTable, training: TrainingOptions, n_folds: in
     }
 
 
-def model_html(model: TableModel) -> str:
-    """The page about a model."""
+def model_html(model: TableModel, first: "FirstRows | None" = None) -> str:
+    """The page about a model, with the rows of a file to look at first."""
     card, source = method_card(model.ranker.name), model.source
     facts = [*_source_facts(vars(source)), ("features", str(len(model.schema.feature_names)))]
     return model_page(
         ModelCard(
             file=source.file,
             method=card.name,
+            label=source.label,
+            model="MODEL" if model.path is None else model.path.name,
             method_summary=card.summary,
             parameters={name: str(value) for name, value in _model_parameters(model).items()},
             parts=model.parts,
@@ -69,6 +74,7 @@ def model_html(model: TableModel) -> str:
             why_no_estimate="" if model.evidence else why_no_estimate(source),
         ),
         model.evidence,
+        first,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from unskew._support.files import scratch_folder
 from unskew._support.progress import progress_bar
-from unskew._support.text import listed, plural
+from unskew._support.text import listed, plural, shown
 from unskew.errors import TableError
 from unskew.metrics.cuts import BestCut, Costs
 from unskew.practice.cut import cut_of_sorted
@@ -22,10 +22,12 @@ from unskew.tables import (
     BestFirst,
     TableWriter,
     Tally,
+    TwoClasses,
     append_floats,
     check_ending,
     check_types,
     is_parquet,
+    label_column,
     open_table,
     read_batches,
     require_column,
@@ -60,6 +62,8 @@ class ListOptions:
         Whether cells of a CSV file stay as they are, even if a spreadsheet would run them as formulas.
     costs : Costs or None
         What reviewing costs and what it is worth: the list then ends where reviewing it earns most.
+    skip_labeled : bool
+        Whether rows that the label column marks as known positives are left out.
     """
 
     ids: Sequence[str] = ()
@@ -67,6 +71,7 @@ class ListOptions:
     reasons: int = 0
     keep_order: bool = False
     raw: bool = False
+    skip_labeled: bool = False
     costs: Costs | None = None
 
     def check(self, model: TableModel) -> None:
@@ -78,6 +83,16 @@ class ListOptions:
             raise ValueError(
                 f"--reasons must be from 1 to the number of columns that the model uses, {most}, but it is "
                 f"{self.reasons}."
+            )
+        if self.skip_labeled and self.keep_order:
+            raise ValueError(
+                "--skip-labeled must not come with --keep-order, which is for a list with every row of the file. Leave "
+                "one of them out."
+            )
+        if self.skip_labeled and not model.source.label:
+            raise ValueError(
+                "--skip-labeled must know the label column, but this model was saved from Python and does not name it. "
+                "Leave --skip-labeled out, or make the model with `unskew fit`."
             )
         if self.costs is None:
             return
@@ -118,17 +133,24 @@ def score_file(model: TableModel, path: Path, out: Path, options: ListOptions | 
     notes = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
     wanted = list(dict.fromkeys([*ids, *(model.schema.names if options.reasons else ())]))
     with scratch_folder(out) as folder:
-        scoring = _Scoring(model, table, RowSample() if options.reasons else None, options.top, options.costs)
+        known = None
+        if options.skip_labeled:
+            require_column(model.source.label, table.columns, path)
+            known = label_column(model.source.label, blank_is_unlabeled=True, path=path)
+        sample = RowSample() if options.reasons else None
+        scoring = _Scoring(model, table, sample, known, options.top, options.costs)
         in_order = _as_in_the_file if options.keep_order else _best_first
         frames = in_order(scoring, wanted, folder)
         n_rows, formulas = _write_list(frames, scoring, options, ids, raw, out)
     notes += scoring.tally.sentences()
+    if known is not None:
+        notes.append(f"{plural(int(known.values().sum()), 'row')} left out that {shown(known.name)} marks already.")
     if formulas:
         notes.append(
             f"a ' was put before {plural(formulas.total(), 'cell')} of {listed(sorted(formulas))} so that no "
             "spreadsheet runs formulas from the data. Use --raw to leave cells as they are."
         )
-    if options.reasons and scoring.n_rows == 1:
+    if options.reasons and scoring.n_read == 1:
         notes.append("there are no reasons, because a row is compared with others of its file, which has no others.")
     if scoring.cut is not None and scoring.cut.profit_low is None and scoring.n_rows:
         notes.append(
@@ -157,11 +179,13 @@ class _Scoring:
     model: TableModel
     table: Any
     sample: RowSample | None
+    known: TwoClasses | None = None  # labels, where rows that are labeled are left out
     top: int | None = None
     costs: Costs | None = None
     cut: BestCut | None = None
     tally: Tally = field(default_factory=Tally)
-    n_rows: int = 0
+    n_read: int = 0
+    n_rows: int = 0  # without those left out
 
     @property
     def n_wanted(self) -> int:
@@ -188,19 +212,26 @@ class _Scoring:
     def frames(self, wanted: Sequence[str]) -> "Iterator[pl.DataFrame]":
         """Row numbers, results and the wanted columns of the file; at least one frame, which may have no rows."""
         names = self.model.schema.names
-        columns = list(dict.fromkeys([*names, *wanted]))
+        known = self.known
+        columns = list(dict.fromkeys([*names, *wanted, *([] if known is None else [known.name])]))
         with progress_bar("scoring", self.table.n_rows, shown=True) as step:
             for frame in read_batches(self.table, columns, may_be_empty=True):
                 numbers = self._score(frame)
                 if self.sample is not None:
                     self.sample.add(frame.select(names))
-                yield _beside(numbers, frame, wanted)
+                found = _beside(numbers, frame, wanted)
+                if known is not None:
+                    found = found.filter(known.take_in(frame[known.name]) == 0)
+                self.n_rows += len(found)
+                yield found
                 step(n=len(frame))
+        if known is not None:
+            known.values()  # refuses what is no label, before anything is written
 
     def _score(self, frame: "pl.DataFrame") -> "pl.DataFrame":
         import polars as pl
 
-        first, self.n_rows = 1 + self.n_rows, self.n_rows + len(frame)
+        first, self.n_read = 1 + self.n_read, self.n_read + len(frame)
         found = [np.empty(0) for _ in self.results]
         if len(frame):
             X = self.model.schema.transform(frame, path=self.table.path, first_row=first, tally=self.tally)

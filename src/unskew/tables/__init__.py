@@ -25,7 +25,15 @@ from unskew.tables.encoded import EncodedRows
 from unskew.tables.encoded_files import EncodedParquetRows
 from unskew.tables.frames import as_polars, words_as_polars
 from unskew.tables.inference import infer_features
-from unskew.tables.labels import blank_rows, read_confidence, read_labels, read_truth, require_both_kinds
+from unskew.tables.labels import (
+    TwoClasses,
+    blank_rows,
+    label_column,
+    read_confidence,
+    read_labels,
+    read_truth,
+    require_both_kinds,
+)
 from unskew.tables.reading import ParquetTable, open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, Schema, Tally
 from unskew.tables.sorting import BestFirst, append_floats, sorted_on_disk
@@ -42,6 +50,7 @@ __all__ = [
     "Schema",
     "TableWriter",
     "Tally",
+    "TwoClasses",
     "append_floats",
     "as_polars",
     "blank_rows",
@@ -49,6 +58,7 @@ __all__ = [
     "check_types",
     "infer_features",
     "is_parquet",
+    "label_column",
     "open_table",
     "read_batches",
     "read_column",

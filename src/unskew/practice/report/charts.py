@@ -13,6 +13,20 @@ from unskew.practice.report.svg import PLACES, Axis, Plot, log_axis, nice_axis, 
 MOST_EPOCHS = 300
 
 
+def gain_chart(curve: ThresholdCurve, chosen: int) -> Markup:
+    """Share of all positives that is found by the share of rows that is reviewed, with a mark at the chosen cut."""
+    plot = Plot(unit_axis("rows reviewed"), unit_axis("positives found"))
+    points = list(zip(curve.flagged, curve.tpr, strict=True))
+    marks = [
+        plot.area(points, "first"),
+        plot.line([(0, 0), (1, 1)], "chance"),
+        plot.line(points, "first"),
+        plot.dot(*points[chosen], "chosen"),
+    ]
+    label = "Share of all positives found, estimated without negatives, by the share of rows that is reviewed"
+    return plot.svg(marks, label, f' id="gain" data-across="flagged" data-up="tpr"{PLACES}')
+
+
 def roc_chart(curve: ThresholdCurve, chosen: int) -> Markup:
     """ROC curve with a mark at the chosen threshold."""
     plot = Plot(unit_axis("false positive rate"), unit_axis("recall (true positive rate)"))

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 from unskew._support.text import percent, ranged
 from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
 from unskew.practice.report.page import render, scale_marks
+from unskew.practice.report.story import reliability_in_words, steps_after_comparison
 
 if TYPE_CHECKING:
     from unskew.practice.compare import Comparison
+
+TITLES = {
+    "answer": "Recommended method",
+    "ranking": "How good is each?",
+    "sure": "How sure is this?",
+    "next": "What to do next",
+    "appendix": "Appendix: the details",
+}
+"""Sections in the order of the page."""
 
 
 def comparison_page(file: str, data_facts: Sequence[tuple[str, str]], result: "Comparison") -> str:
@@ -27,6 +37,10 @@ def comparison_page(file: str, data_facts: Sequence[tuple[str, str]], result: "C
         "comparison.html",
         **content,
         file=file,
+        titles=TITLES,
+        parts=list(TITLES.items()),
+        sure=reliability_in_words(result.reliability),
+        steps=steps_after_comparison(file, result.recommended),
         data_facts=data_facts,
         drawn=drawn,
         start=start,

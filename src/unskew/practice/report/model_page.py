@@ -1,16 +1,27 @@
-"""The page of one model: what it can be trusted with, where to cut, what the labels are like, and its card."""
+"""The page of one model: what was found, how many rows to review and which first, how sure that is, what to do next."""
 
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unskew._support.text import beside, commas, percent, plural, times
-from unskew.metrics.diagnostics import Finding, Shift
+from unskew.metrics.diagnostics import GOOD, Finding, Shift
 from unskew.metrics.evidence import Estimate, Evidence, Number, ThresholdCurve, first_cut, top_of_old_record
 from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE, WARN_BELOW
-from unskew.practice.report.charts import histogram_chart, precision_chart, roc_chart, training_chart, weight_chart
+from unskew.practice.report.charts import (
+    gain_chart,
+    histogram_chart,
+    precision_chart,
+    roc_chart,
+    training_chart,
+    weight_chart,
+)
 from unskew.practice.report.page import render, scale_marks
+from unskew.practice.report.story import next_steps, reliability_in_words, report_command, rounded_count, story
+
+if TYPE_CHECKING:
+    from unskew.practice.first_rows import FirstRows
 
 MOST_SHIFTS = 15
 LEVEL_WORDS = {"warning": "! Warning", "note": "i Note", "good": "\u2713 Good"}
@@ -20,6 +31,18 @@ _SHIFT_WORDS = {
     "share": ("over-represented", "under-represented"),
     "date": ("late dates are over-represented", "early dates are over-represented"),
 }
+
+TITLES = {
+    "found": "What was found",
+    "cut-section": "How many rows to review?",
+    "first": "Which rows to look at first?",
+    "sure": "How sure is this?",
+    "shifts": "What do the labels over-represent?",
+    "next": "What to do next",
+    "appendix": "Appendix: the details",
+}
+"""Sections in the order of the page."""
+NEED_EVIDENCE = ("cut-section", "sure", "shifts")
 
 PARTS_HEADER = (
     "method",
@@ -37,6 +60,10 @@ class ModelCard:
     ----------
     file : str
         Name of the file that it was fitted on.
+    label : str
+        Name of its label column.
+    model : str
+        Name of the model's own file, for commands.
     parts : sequence of (method, weight, agreement, separation), in words
         Methods that were combined.
     data_facts : sequence of (name, value)
@@ -49,6 +76,8 @@ class ModelCard:
 
     file: str
     method: str
+    label: str = ""
+    model: str = "MODEL"
     method_summary: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
     parts: Sequence[tuple[str, str, str, str]] = ()
@@ -60,18 +89,25 @@ class ModelCard:
     why_no_estimate: str = ""
 
 
-def model_page(card: ModelCard, evidence: Evidence | None) -> str:
-    """One self-contained HTML page; without evidence it is the model card alone."""
+def model_page(card: ModelCard, evidence: Evidence | None, first: "FirstRows | None" = None) -> str:
+    """One self-contained HTML page; without evidence it says little more than the model card."""
     aside = {name for name, _ in card.left_out}
+    found = {} if evidence is None else _values_for_template(card, evidence)
+    n_review = found["cut"]["n_flagged"] if found.get("cut") else None
     return render(
         "model.html",
         script="" if evidence is None else "page.js",
         card=card,
+        titles=TITLES,
+        parts=[(id, title) for id, title in TITLES.items() if evidence is not None or id not in NEED_EVIDENCE],
         parts_header=PARTS_HEADER,
         summary=_lower_first(card.method_summary).rstrip("."),
         features=[row for row in card.schema if row[0] not in aside],
         evidence=evidence,
-        **({} if evidence is None else _values_for_template(evidence)),
+        first=first,
+        steps=next_steps(card.file, card.model, evidence, n_review),
+        report_command=report_command(card.model, card.file),
+        **{"points": True, **found},
     )
 
 
@@ -95,14 +131,18 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def _values_for_template(evidence: Evidence) -> dict[str, Any]:
+def _values_for_template(card: ModelCard, evidence: Evidence) -> dict[str, Any]:
     """Everything in the template that has to be computed."""
     estimate, order = evidence.estimate, list(LEVEL_WORDS)
     low, high, level = estimate.prior_low, estimate.prior_high, f"{100 * estimate.level:g} %"
     divisor = "labeling probability" if evidence.scenario == "one-sample" else "density ratio"
     largest = evidence.shifts[:MOST_SHIFTS]
     shows_curves = evidence.curve is not None and estimate.shows_points
+    top = evidence.top or top_of_old_record(evidence)
+    findings = sorted(evidence.findings, key=lambda each: order.index(each.level))
     return {
+        "story": story(card.file, card.label, evidence, top),
+        "sure": "" if estimate.reliability is None else reliability_in_words(estimate.reliability),
         "level": level,
         "points": estimate.shows_points,
         "not_seen": NOT_SEEN_FROM_INSIDE,
@@ -112,9 +152,10 @@ def _values_for_template(evidence: Evidence) -> dict[str, Any]:
         "label_freq": _tile(estimate.label_freq, *estimate.label_freq_ends, level, estimate.shows_points),
         "n_positive": _count_of_positives(evidence),
         "cut": _part_on_thresholds(evidence, evidence.curve) if evidence.curve and shows_curves else None,
-        "top": evidence.top or top_of_old_record(evidence),
+        "top": top,
         "top_columns": (("precision", percent), ("recall", percent), ("lift", times), ("expected_positives", commas)),
-        "findings": sorted(evidence.findings, key=lambda each: order.index(each.level)),
+        "troubles": [each for each in findings if each.level != GOOD],
+        "passed": [each for each in findings if each.level == GOOD],
         "findings_summary": findings_summary(evidence.findings),
         "level_words": LEVEL_WORDS,
         "shifts": [_shift_for_template(each, max(abs(each.shift) for each in largest)) for each in largest],
@@ -147,8 +188,8 @@ def _count_of_positives(evidence: Evidence) -> str:
     """How many rows are positive, as a clause."""
     estimate, n = evidence.estimate, evidence.n_ranked
     if estimate.shows_points or not estimate.prior_low or not estimate.prior_high:
-        return f"About {commas(_two_digits((estimate.prior or 0.0) * n))}"
-    low, high = (commas(_two_digits(share * n)) for share in (estimate.prior_low, estimate.prior_high))
+        return f"About {commas(rounded_count((estimate.prior or 0.0) * n))}"
+    low, high = (commas(rounded_count(share * n)) for share in (estimate.prior_low, estimate.prior_high))
     return f"Between {low} and {high}"
 
 
@@ -162,21 +203,19 @@ def _auc_scale(estimate: Estimate) -> dict[str, Any]:
     return {"auc_marks": scale_marks(start, low, high, point), "scale_start": "0.5, chance" if start else "0"}
 
 
-def _two_digits(count: float) -> float:
-    """An estimated count, rounded to what can be known of it."""
-    return round(count, -max(0, len(f"{count:.0f}") - 2))
-
-
 def _part_on_thresholds(evidence: Evidence, curve: ThresholdCurve) -> dict[str, Any]:
     """The chosen threshold and the curves."""
     prior = evidence.estimate.prior or 0.0
     chosen, first = first_shown_cut(evidence, curve), first_cut(evidence, curve)
+    n_flagged = round(curve.flagged[chosen] * evidence.n_ranked)
     return {
         "chosen": chosen,
         "first": first,
         "last": len(curve.flagged) - 1,
         "row": [each[chosen] for each in (curve.flagged, curve.tpr, curve.fpr, curve.precision, curve.threshold)],
-        "n_flagged": round(curve.flagged[chosen] * evidence.n_ranked),
+        "n_flagged": n_flagged,
+        "n_found": round(n_flagged * curve.precision[chosen]),
+        "gain": gain_chart(curve, chosen),
         "has_scores": any(each is not None for each in curve.threshold),
         "roc": roc_chart(curve, chosen),
         "precision": precision_chart(curve, chosen, prior, first),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from unskew._support.text import auc_text, cases, commas, duration, interval, percent, plural, times, visible
+from unskew._support.text import auc_text, cases, commas, duration, interval, likely, percent, plural, times, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -76,6 +76,7 @@ def _environment() -> "Environment":
         commas,
         duration,
         interval,
+        likely,
         outside,
         percent,
         plural,

@@ -1,5 +1,5 @@
 "use strict";
-/* The threshold slider and the values under the pointer. Without this script the page shows the same numbers, at the
+/* The slider of the cut and the values under the pointer. Without this script the page shows the same numbers, at the
    model's own cut and in the table. */
 (() => {
   const source = document.getElementById("evidence");
@@ -35,6 +35,8 @@
   const show = (place) => {
     const rows = Math.round(curve.flagged[place] * evidence.n_ranked);
     write("chosen-rows", rows.toLocaleString("en-US"), rows);
+    const found = Math.round(rows * curve.precision[place]);
+    write("chosen-found", found.toLocaleString("en-US"), found);
     const score = curve.threshold[place];
     write("chosen-score", score === null ? "not known" : String(Number(score.toPrecision(4))), score);
     const [flagged, precision, recall] = Object.entries(shares).map(([name, column]) => {
@@ -42,7 +44,7 @@
       write(`chosen-${name}`, percent(value), value);
       return percent(value);
     });
-    slider.setAttribute("aria-valuetext", `${flagged} flagged, precision ${precision}, recall ${recall}`);
+    slider.setAttribute("aria-valuetext", `${rows} rows, ${flagged} flagged, precision ${precision}, recall ${recall}`);
     for (const chart of charts) moveTo(chart.querySelector(".chosen"), placeOf(chart, place));
   };
 
