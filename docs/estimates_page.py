@@ -2,8 +2,8 @@
 
     python docs/estimates_page.py
 
-Run this after `python benchmarks/estimates.py` and `python benchmarks/probabilities.py`: a test compares the page with
-the rows.
+Run this after the benchmarks `estimates.py`, `top_coverage.py`, `list_coverage.py` and `probabilities.py`: a test
+compares the page with the rows.
 """
 
 import csv
@@ -31,6 +31,15 @@ KINDS = {
 GOALS = {"prior": (0.035, 0.157), "auc": (0.04, 0.214), "precision": (0.07, 0.755)}
 LEAST_COVERAGE = 0.9
 MOST_ERROR = 0.05
+SHARES = ("0.01", "0.05", "0.1", "0.2")
+OF_TOP = {"precision": "precision", "recall": "recall", "positives": "expected positives"}
+DEPTHS = {
+    "top_coverage": "### Rows that the estimates were made of\n\nOn the beds above, in draws that no other table has "
+    "(`python benchmarks/top_coverage.py`).",
+    "list_coverage": "### New rows\n\nA list that `unskew score` cuts: rows of a second draw, with intervals that are "
+    "carried over from the first ([decision 38](decisions.md#38-how-many-rows-to-review), "
+    "`python benchmarks/list_coverage.py`).",
+}
 LAWS = {
     "judged": "Written down before the formula of the reliability was frozen, and run once after that.",
     "open": "On these that formula was chosen.",
@@ -108,6 +117,49 @@ def goal_lines(beds: dict[str, list[Row]]) -> list[str]:
     return lines
 
 
+def covered(rows: list[Row], share: str, quantity: str) -> float:
+    """Share of the draws whose interval contains the truth."""
+    own = [row for row in rows if row["share"] == share]
+    true, low, high = (column(own, f"{quantity}_{end}") for end in ("true", "low", "high"))
+    near = 1e-5 * np.abs(true)  # six digits are kept
+    return float(np.mean((low <= true + near) & (true <= high + near)))
+
+
+def depth_table(rows: list[Row]) -> str:
+    """Coverage in the top of the ranking, by kind of bed: mean over beds, and the bed with the lowest."""
+    lines = [
+        "| beds | draws | quantity | " + " | ".join(f"top {100 * float(share):g} %" for share in SHARES) + " |",
+        "|---" * (3 + len(SHARES)) + "|",
+    ]
+    for kind in KINDS:
+        beds = of_beds(rows, kind)
+        for quantity, name in OF_TOP.items() if beds else ():
+            cells = []
+            for share in SHARES:
+                by_bed = {bed: covered(own, share, quantity) for bed, own in beds.items()}
+                worst = min(by_bed, key=lambda bed: by_bed[bed])
+                missed = "" if np.mean(list(by_bed.values())) >= LEAST_COVERAGE else " **missed**"
+                lowest = f"{100 * by_bed[worst]:.0f} % on {worst}" if by_bed[worst] < 1 else "everywhere"
+                cells.append(f"{100 * np.mean(list(by_bed.values())):.1f} %{missed} ({lowest})")
+            n_draws = sum(map(len, beds.values())) // len(SHARES)
+            lines.append(f"| {len(beds)} {kind} | {n_draws} | {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def depth_chapter(folder: Path) -> str:
+    """How often intervals of the top of a ranking cover."""
+    parts = [f"{about}\n\n{depth_table(rows)}\n" for name, about in DEPTHS.items() if (rows := read(name, folder))]
+    if not parts:
+        return ""
+    about = (
+        "## How far down\n\nHow often intervals of level 95 % contain the truth in the top of the ranking: the mean "
+        f"over beds, at least {100 * LEAST_COVERAGE:.0f} % as written down before the draws were made, and the bed "
+        "where it is lowest. The beds were known by then, the draws are new. Expected positives are the precision "
+        "times the rows.\n"
+    )
+    return "\n".join([about, *parts])
+
+
 def reliability_table(rows: list[Row]) -> str:
     """How far the share of positives is off, by reliability."""
     edges = [0.0, 0.2, 0.3, 0.4, 0.6, 0.8, 0.95, 1.0]
@@ -176,6 +228,9 @@ def page(folder: Path = ROWS) -> str:
             f"{WARN_BELOW:g} the library warns, below {INTERVALS_ONLY_BELOW:g} commands and pages show the interval "
             f"alone.\n\n{reliability_table(rows)}\n"
         )
+    depths = depth_chapter(folder)
+    if depths:
+        parts.append(depths)
     if laws:
         parts.append(probability_chapter(laws))
     return "\n".join(parts)

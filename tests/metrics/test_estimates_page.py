@@ -48,3 +48,20 @@ def test_probabilities_of_a_law_are_judged_where_reliability_is_high(pages):
     assert "### Judged laws" in text
     assert "### Open laws" not in text
     assert "| 0.040 (1 draws) | met |" in pages.probability_table([{**draws[0], "error": "0.04"}])
+
+
+def test_coverage_of_the_top_is_that_of_the_beds(pages, tmp_path):
+    def row(bed, share, low):
+        ends = {f"{name}_{end}": "0.5" for name in pages.OF_TOP for end in ("true", "high")}
+        return {"bed": bed, "kind": "judged", "share": share, **ends, **{f"{name}_low": low for name in pages.OF_TOP}}
+
+    rows = [row("good", share, "0.4") for share in pages.SHARES for _ in range(2)]
+    rows += [row("bad", share, low) for share in pages.SHARES for low in ("0.4", "0.6" if share == "0.05" else "0.4")]
+    assert pages.covered(rows[:8], "0.05", "recall") == 1
+    assert pages.covered(rows[8:], "0.05", "recall") == 0.5
+    lines = pages.depth_table(rows).splitlines()
+    missed = "75.0 % **missed** (50 % on bad)"
+    held = "100.0 % (everywhere)"
+    assert lines[2] == f"| 2 judged | 4 | precision | {held} | {missed} | {held} | {held} |"
+    assert len(lines) == 2 + len(pages.OF_TOP)
+    assert pages.depth_chapter(tmp_path) == ""

@@ -217,6 +217,21 @@ def commas(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def roughly(number: float) -> str:
+    """An estimated amount, rounded to the two digits that can be known of it.
+
+    Examples
+    --------
+    >>> roughly(4912.3), roughly(-14378), roughly(95.4), roughly(0.534), roughly(-0.0)
+    ('4,900', '-14,000', '95', '0.53', '0')
+    """
+    if number == 0:
+        return "0"
+    digits = 1 - math.floor(math.log10(abs(number)))
+    rounded = round(number, digits)
+    return f"{rounded:,.0f}" if abs(rounded) >= 10 else f"{rounded:.2g}"
+
+
 def duration(seconds: float) -> str:
     """A time with its unit.
 

@@ -4,13 +4,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
 from unskew._support.text import plural
 from unskew.cli._app import Seed, app, say, show, warn
+
+if TYPE_CHECKING:
+    from unskew.metrics.cuts import BestCut, Costs
 
 Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file, or a folder of Parquet files.")]
 Model = Annotated[Path, Argument(metavar="MODEL", help="Model file written by `unskew fit`.")]
@@ -25,6 +28,16 @@ Jobs = Annotated[
     int, Option(help="Processes that share the fits, -1 for one per core; the result does not depend on it.")
 ]
 TOP_TITLE = "What the top of the ranking holds, each with its interval"
+CostReview = Annotated[
+    float | None,
+    Option(help="Cost of reviewing one row, in any unit of money; says how many rows to review.", show_default=False),
+]
+GainPositive = Annotated[float | None, Option(help="What a positive that is found is worth.", show_default=False)]
+CostMiss = Annotated[
+    float | None, Option(help="Instead of --gain-positive: cost of a positive that is not found.", show_default=False)
+]
+Capacity = Annotated[int | None, Option(help="Most rows that can be reviewed.", show_default=False)]
+CUT_TITLE = "How many rows to review"
 Json = Annotated[Path | None, Option("--json", help="Also write the results to this JSON file.")]
 
 
@@ -48,6 +61,10 @@ def fit(
     out: Annotated[Path, Option(help="Model file to write.")] = Path("model.unskew"),
     seed: Seed = 0,
     jobs: Jobs = 1,
+    cost_review: CostReview = None,
+    gain_positive: GainPositive = None,
+    cost_miss: CostMiss = None,
+    capacity: Capacity = None,
     as_json: Json = None,
 ) -> None:
     """Learn to rank the rows of a table with known positives, and estimate how good the ranking is.
@@ -56,6 +73,7 @@ def fit(
 
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
+    from unskew.metrics.cuts import cut_on_evidence
     from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
     from unskew.practice.fit import TrainingOptions, fit_table
     from unskew.practice.labeled_table import read_labeled, read_validation
@@ -67,6 +85,13 @@ def fit(
     require_writable(as_json, data, validation, beside=out)
     training = TrainingOptions(method=method, seed=seed, epochs=epochs, prior=prior)
     training.check(has_confidence=confidence is not None)
+    costs = _costs(cost_review, gain_positive, cost_miss, capacity)
+    if costs is not None and (confidence is None or not estimate):
+        raise ValueError(
+            "to say how many rows to review, fit must estimate how good the model is, but "
+            f"{'--no-estimate was given' if confidence else 'there is no confidence'}. "
+            f"{'Leave it out' if confidence else 'Give --confidence COLUMN'}, or leave --cost-review out."
+        )
     table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
     _show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
@@ -83,7 +108,11 @@ def fit(
             if finding.level != "good":
                 say(f"{finding.level}: {finding.text} {finding.advice}")
         say(NOT_SEEN_FROM_INSIDE)
-    _write_json(as_json, model_json(model))
+    cut = None
+    if costs is not None and model.evidence is not None:
+        cut = cut_on_evidence(model.evidence, costs)
+        _show_cut(cut, model.evidence.estimate.shows_points)
+    _write_json(as_json, model_json(model, cut))
     say(f"Model: {out}")
 
 
@@ -106,25 +135,34 @@ def score(
     raw: Annotated[
         bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
     ] = False,
+    cost_review: CostReview = None,
+    gain_positive: GainPositive = None,
+    cost_miss: CostMiss = None,
+    capacity: Capacity = None,
 ) -> None:
     """Score and rank the rows of a file, the most likely positive (rank 1) first.
 
     The file may be larger than memory. Reasons are columns of the row with their values, the one that moved its score
     most first, compared with other rows of the file.
 
+    With --cost-review the list ends where its review earns most, by the probabilities of its rows.
+
     In a CSV file, a ' is put before cells that a spreadsheet would run as formulas. Plain numbers stay as they are.
 
     Example: unskew score cases.unskew new.csv --id case_number --top 100 --reasons 3 --out ranked.csv
     """
+    from unskew.practice.cut import points_of
     from unskew.practice.model import TableModel
     from unskew.practice.score import ListOptions, score_file
 
     require_writable(out, model, data)
-    options = ListOptions(
-        ids=id_columns or (), top=top, reasons=reasons, keep_order=keep_order, raw=raw, skip_labeled=skip_labeled
-    )
-    n_rows, n_written, notes = score_file(TableModel.load(model, to_score=True), data, out, options)
+    costs = _costs(cost_review, gain_positive, cost_miss, capacity)
+    options = ListOptions(id_columns or (), top, reasons, keep_order, raw, skip_labeled, costs)
+    loaded = TableModel.load(model, to_score=True)
+    n_rows, n_written, notes, cut = score_file(loaded, data, out, options)
     _show_notes(notes)
+    if cut is not None:
+        _show_cut(cut, points_of(loaded.evidence))
     say(f"{plural(n_rows, 'row')} ranked{f', the best {n_written:,} written' if n_written < n_rows else ''}: {out}")
 
 
@@ -136,6 +174,10 @@ def evaluate(
     confidence: Confidence = None,
     truth: Annotated[str | None, Option(help="Column with the true classes, if known.")] = None,
     blank_is_unlabeled: Blank = False,
+    cost_review: CostReview = None,
+    gain_positive: GainPositive = None,
+    cost_miss: CostMiss = None,
+    capacity: Capacity = None,
     as_json: Json = None,
 ) -> None:
     """Estimate the AUC on other rows, without negatives; with --truth, also compute the true AUC.
@@ -148,13 +190,16 @@ def evaluate(
     from unskew.practice.terminal import evaluation_table, top_table
 
     require_writable(as_json, model, data)
+    costs = _costs(cost_review, gain_positive, cost_miss, capacity)
     loaded = TableModel.load(model)
-    result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
+    result = evaluate_file(loaded, data, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled, costs=costs)
     _show_notes(result.messages)
     show(evaluation_table(result), f"{data.name}: {plural(result.n_rows, 'row')}, {result.n_labeled:,} labeled")
     if result.estimate is not None:
         show(top_table(result.top, with_points=result.estimate.shows_points), TOP_TITLE)
         say(NOT_SEEN_FROM_INSIDE)
+        if result.cut is not None:
+            _show_cut(result.cut, result.estimate.shows_points)
     _write_json(as_json, result.to_json())
 
 
@@ -275,6 +320,10 @@ def report(
     ] = None,
     rows: Annotated[int, Option(help="How many rows of DATA to show.")] = 20,
     out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"),
+    cost_review: CostReview = None,
+    gain_positive: GainPositive = None,
+    cost_miss: CostMiss = None,
+    capacity: Capacity = None,
     as_json: Json = None,
 ) -> None:
     """Write one page about a model: what was found, how many rows to review, how sure that is, what to do next.
@@ -283,12 +332,15 @@ def report(
 
     Example: unskew report cases.unskew cases.csv --id case_number --out cases.html
     """
+    from unskew.practice.cut import cut_of_model, points_of
     from unskew.practice.model import TableModel
     from unskew.practice.results import model_html, model_json
 
     require_writable(out, model, data)
     require_writable(as_json, model, data, beside=out)
+    costs = _costs(cost_review, gain_positive, cost_miss, capacity)
     loaded = TableModel.load(model)
+    cut = None if costs is None else cut_of_model(loaded, costs)
     first = None
     if data is not None:
         from unskew.practice.first_rows import first_rows
@@ -298,8 +350,37 @@ def report(
     elif id_columns:
         raise ValueError("--id must come with DATA, whose rows it names. Name the file after the model.")
     write_atomically(out, model_html(loaded, first).encode())
-    _write_json(as_json, model_json(loaded))
+    _write_json(as_json, model_json(loaded, cut))
+    if cut is not None:
+        _show_cut(cut, points_of(loaded.evidence))
     say(f"Page: {out}")
+
+
+def _costs(
+    cost_review: float | None, gain_positive: float | None, cost_miss: float | None, capacity: int | None
+) -> "Costs | None":
+    """What the options say of money; None if they say nothing."""
+    from unskew.metrics.cuts import Costs
+
+    given = {"--gain-positive": gain_positive, "--cost-miss": cost_miss, "--capacity": capacity}
+    if cost_review is None:
+        named = [name for name, value in given.items() if value is not None]
+        if named:
+            raise ValueError(
+                f"{named[0]} must come with --cost-review, what it costs to review one row, but that was not given. "
+                "Give it, too."
+            )
+        return None
+    costs = Costs(cost_review, gain_positive, cost_miss, capacity)
+    costs.check(lambda name: f"--{name.replace('_', '-')}")
+    return costs
+
+
+def _show_cut(cut: "BestCut", with_points: bool) -> None:
+    from unskew.practice.cut import cut_sentence, cut_table
+
+    show(cut_table(cut, with_points=with_points), CUT_TITLE)
+    say(cut_sentence(cut, with_points=with_points))
 
 
 def _check_jobs(jobs: int) -> None:

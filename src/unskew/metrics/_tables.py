@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from unskew.data.frames import frame_of_words, learn_schema, needs_schema
 from unskew.data.validation import plain_array
@@ -18,6 +18,19 @@ def finite_scores(score: Any) -> np.ndarray:
         row = int(np.flatnonzero(~np.isfinite(checked))[0])
         raise ValueError(f"score must be finite everywhere, but it is {checked[row]} at row {row}. Score it again.")
     return checked
+
+
+def probabilities_of_rows(probability: Any, score: np.ndarray) -> np.ndarray:
+    prob: np.ndarray = np.asarray(column_or_1d(plain_array(probability)), dtype=np.float64)
+    check_consistent_length(prob, score)
+    outside = ~((prob >= 0) & (prob <= 1))
+    if outside.any():
+        row = int(outside.argmax())
+        raise ValueError(
+            f"probability must lie in [0, 1] everywhere, but it is {prob[row]} at row {row}. Pass probabilities, not "
+            "scores, or None."
+        )
+    return prob
 
 
 def output_of(estimator: Any, method: str, X: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from unskew.data.validation import plain_array
 from unskew.metrics._audit_design import AuditSample, draw_sample
@@ -26,7 +26,7 @@ from unskew.metrics._audit_intervals import (
     interval,
     shares_under,
 )
-from unskew.metrics._tables import finite_scores
+from unskew.metrics._tables import finite_scores, probabilities_of_rows
 
 LEAST_ROWS = 10
 NOT_KNOWN: Ends = (float("nan"), float("nan"), float("nan"))
@@ -122,7 +122,7 @@ def audit_sample(
             f"n must be from {LEAST_ROWS} to the number of rows, {len(checked)}, but it is {n}. Give another number."
         )
     if threshold is None and probability is not None:
-        threshold = _cut_by(checked, _probabilities(probability, checked))
+        threshold = _cut_by(checked, probabilities_of_rows(probability, checked))
     share = USUAL_SHARE if threshold is None else float(np.mean(checked >= threshold))
     share = float(np.clip(share, 1 / len(checked), 1 - 1 / len(checked)))
     return draw_sample(checked, int(n), share, threshold, check_random_state(random_state))
@@ -163,7 +163,7 @@ def audit_estimate(
     """
     checked, classes = finite_scores(score), _classes(truth, rows)
     _check_draw(checked, rows, level)
-    prob = None if probability is None else _probabilities(probability, checked)
+    prob = None if probability is None else probabilities_of_rows(probability, checked)
     cut = _threshold(checked, prob, rows, threshold)
     cells = _cells(checked, prob, rows, classes, cut, level)
     prior, n_top = _prior(cells), int(cells.top.sum())
@@ -173,19 +173,6 @@ def audit_estimate(
         *counts, *prior, *_auc(cells), n_top, cut, *_precision(cells), *_recall(cells),
         mean, *intercept, *slope, sentence, level,
     )  # fmt: skip
-
-
-def _probabilities(probability: Any, score: np.ndarray) -> np.ndarray:
-    prob: np.ndarray = np.asarray(column_or_1d(plain_array(probability)), dtype=np.float64)
-    check_consistent_length(prob, score)
-    outside = ~((prob >= 0) & (prob <= 1))
-    if outside.any():
-        row = int(outside.argmax())
-        raise ValueError(
-            f"probability must lie in [0, 1] everywhere, but it is {prob[row]} at row {row}. Pass probabilities, not "
-            "scores, or None."
-        )
-    return prob
 
 
 def _classes(truth: Any, rows: AuditSample) -> np.ndarray:

@@ -5,7 +5,7 @@ positive and as :math:`1 - \eta` of a negative. So curves cannot bend backwards,
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -20,6 +20,7 @@ from unskew.errors import LowReliabilityWarning, NoEstimateWarning
 from unskew.metrics._tables import finite_scores
 from unskew.metrics.diagnostics import Finding
 from unskew.metrics.reliability import check_labeled_share, check_reliability, warn_of
+from unskew.metrics.review_curve import ReviewCurve, Steps
 from unskew.metrics.sar import PairedDifference, SarCurves
 from unskew.posterior import Posterior
 
@@ -98,6 +99,18 @@ class RankingEstimate:
             raise ValueError(f"share must lie above 0 and be at most 1, but it is {share!r}. The top 5 % is 0.05.")
         return self._judge.top(share)
 
+    def reviews(self, always: Iterable[int] = ()) -> ReviewCurve:
+        """Positives by how many of the rows with the highest scores are reviewed, with intervals.
+
+        The curve has about 75 places to stop, and those after which `always` so many rows are reviewed.
+        """
+        return self._judge.reviews(always)
+
+    @property
+    def steps(self) -> Steps:
+        """All places where reviewing may stop."""
+        return self._judge.steps
+
     def curves(self) -> SarCurves:
         """ROC and precision-recall curves; `tpr` and `fpr` never fall."""
         return self._judge.curves(self.prior, self.label_freq)
@@ -124,10 +137,7 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
     """
     judge = _Judge(_checked_score(score, posterior, level), posterior, level)
     auc, low, high = judge.share(partial(_auc, judge.score))
-    prior = lowest = highest = posterior.prior
-    if posterior.known_prior is None:
-        # Its truth is never at an end of the scale, so the logit's interval alone is right.
-        prior, lowest, highest = judge.share(_mean, near_end=False)
+    prior, lowest, highest = judge.prior
     label_freq = float("nan")
     if len(judge.prob) == len(posterior.prob):
         label_freq = min(1.0, posterior.n_labeled / (prior * len(judge.prob)))
@@ -210,6 +220,11 @@ def _mean(prob: np.ndarray) -> _Value:
     return _Value(float(prob.mean()), np.full(len(prob), 1 / len(prob)))
 
 
+def _precision(flagged: np.ndarray, prob: np.ndarray) -> _Value:
+    n = int(flagged.sum())
+    return _Value(float(prob[flagged].mean()), flagged / n)
+
+
 def _recall(flagged: np.ndarray, prob: np.ndarray) -> _Value:
     all_positives = float(prob.sum())
     recall = float(prob[flagged].sum()) / all_positives
@@ -251,7 +266,19 @@ class _Judge:
         order = np.argsort(np.argsort(self.score, kind="stable"), kind="stable")
         return np.asarray(order * N_REGIONS // len(order))
 
-    def measure(self, quantity: Quantity) -> tuple[float, float]:
+    @cached_property
+    def steps(self) -> Steps:
+        return Steps.of(self.score, self.prob)
+
+    @cached_property
+    def prior(self) -> tuple[float, float, float]:
+        """Share of positives, with its interval."""
+        if self.posterior.known_prior is not None:
+            return (self.posterior.prior,) * 3
+        # Its truth is never at an end of the scale, so the logit's interval alone is right.
+        return self.share(_mean, near_end=False)
+
+    def measure(self, quantity: Quantity, pull: np.ndarray | None = None) -> tuple[float, float]:
         r"""A quantity, and its standard error.
 
         .. math:: V = V_{model} + V_{selection} + V_{classes} + V_{calibration} + V_{regions} + V_{views}
@@ -259,9 +286,7 @@ class _Judge:
         Implements: Eq. (P9).
         """
         found = quantity(self.prob)
-        everywhere = np.zeros(len(self.posterior.prob))
-        everywhere[self.posterior.everything] = found.slope
-        parts = self.posterior.uncertainty(everywhere)
+        parts = self.posterior.uncertainty(self._everywhere(found.slope), pull)
         steep = found.slope * self.prob * (1 - self.prob)
         regions = USUAL_LOCAL_ERROR**2 * np.sum(np.bincount(self.region, steep) ** 2)
         others = self.posterior.other_views[:, self.posterior.everything]
@@ -270,14 +295,22 @@ class _Judge:
         variance = parts.model + parts.selection + parts.classes + parts.calibration + regions + views
         return found.value, float(np.sqrt(variance))
 
-    def share(self, quantity: Quantity, *, near_end: bool = True) -> tuple[float, float, float]:
+    def _everywhere(self, values: np.ndarray) -> np.ndarray:
+        """Values of the rows that stand for all, at their places among all rows; 0 elsewhere."""
+        everywhere = np.zeros(len(self.posterior.prob))
+        everywhere[self.posterior.everything] = values
+        return everywhere
+
+    def share(
+        self, quantity: Quantity, *, near_end: bool = True, pull: np.ndarray | None = None
+    ) -> tuple[float, float, float]:
         """A share, and its interval, symmetric on the scale of the logit.
 
         `near_end`: its truth may well be 0 or 1, which that interval never reaches, so that each end is the farther one
         of this and of an interval that is symmetric around the share (decision 5). Within two standard errors of an
         end the slope of the logit says nothing any more: it is then taken two errors away.
         """
-        value, error = self.measure(quantity)
+        value, error = self.measure(quantity, pull)
         away = min(2 * error, 0.5) if near_end else 1e-6
         inside = float(np.clip(value, max(away, 1e-6), min(1 - away, 1 - 1e-6)))
         half_width = self.quantile * error / (inside * (1 - inside))
@@ -291,11 +324,40 @@ class _Judge:
         threshold = float(np.partition(self.score, n - max(1, round(share * n)))[n - max(1, round(share * n))])
         flagged = self.score >= threshold
         count = int(flagged.sum())
-        precision = self.share(lambda prob: _Value(float(prob[flagged].mean()), flagged / count))
+        precision = self.share(partial(_precision, flagged))
         recall = self.share(partial(_recall, flagged))
         log_lift, error = self.measure(partial(_log_lift, flagged))
         lift = np.exp(log_lift + self.quantile * error * np.array([0, -1, 1])).tolist()
         return TopRows(count, threshold, *precision, *recall, *lift, *(count * each for each in precision))
+
+    def reviews(self, always: Iterable[int]) -> ReviewCurve:
+        steps = self.steps.thin(always)
+        n, total = int(steps.n[-1]), float(steps.positives[-1])
+        low, high = (each * n for each in self.prior[1:])
+        of_top = np.zeros_like(self._pull_of_all)
+        last = np.inf
+        ends = {"positives": [(0.0, 0.0)], "missed": [(low, high)], "recall": [(0.0, 0.0)]}
+        for count, threshold in zip(steps.n[1:-1].tolist(), steps.threshold[1:-1].tolist(), strict=True):
+            flagged = self.score >= threshold
+            of_top = of_top + self.posterior.pull_of(self._everywhere(flagged & (self.score < last)))
+            of_rest, last = self._pull_of_all - of_top, threshold
+            found = float(self.prob[flagged].sum()) / total
+            shares = {
+                "positives": (partial(_precision, flagged), count, of_top / count),
+                "missed": (partial(_precision, ~flagged), n - count, of_rest / (n - count)),
+                "recall": (partial(_recall, flagged), 1, (of_top - found * self._pull_of_all) / total),
+            }
+            for name, (quantity, size, pull) in shares.items():
+                _, least, most = self.share(quantity, pull=pull)
+                ends[name].append((least * size, most * size))
+        for name, of_all in {"positives": (low, high), "missed": (0.0, 0.0), "recall": (1.0, 1.0)}.items():
+            ends[name].append(of_all)
+        points = steps.n.tolist(), steps.thresholds, steps.positives.tolist()
+        return ReviewCurve.of_ends(*points, ends, self.steps.largest_tie)
+
+    @cached_property
+    def _pull_of_all(self) -> np.ndarray:
+        return self.posterior.pull_of(self._everywhere(np.ones(len(self.score))))
 
     def curves(self, prior: float, label_freq: float) -> SarCurves:
         scores, place = np.unique(-self.score, return_inverse=True)

@@ -11,15 +11,14 @@ from unskew._support.json_records import build
 from unskew.metrics.diagnostics import Finding, Shift
 from unskew.metrics.estimates import RankingEstimate
 from unskew.metrics.reliability import shows_points
+from unskew.metrics.review_curve import Number as Number
+from unskew.metrics.review_curve import ReviewCurve
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of the rows, those with the highest scores, that a table of thresholds has."""
 
 LEAST_FLAGGED = 10
 """Rows that a threshold has to flag to be shown."""
-
-Number = float | None
-"""None where a number is unknown or infinite, which JSON cannot hold."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +183,8 @@ class Evidence:
         Share of these rows that the model itself flags, by its own threshold; None where no model was given.
     top : tuple of TopShare
         What the top of the ranking holds; empty in model files of earlier versions.
+    reviews : ReviewCurve or None
+        Positives by rows reviewed; None in model files of earlier versions, for which `review_curve_of` makes one.
     """
 
     estimate: Estimate
@@ -202,6 +203,7 @@ class Evidence:
     labeling_training: TrainingHistory | None
     own_share: Number = None
     top: tuple[TopShare, ...] = ()
+    reviews: ReviewCurve | None = None
 
     def __post_init__(self) -> None:
         if not (2 <= self.n_labeled <= self.n_rows and 1 <= self.n_ranked <= self.n_rows and self.weights):
@@ -248,6 +250,23 @@ def top_of_old_record(evidence: Evidence) -> list[TopShare]:
         values = precision, *none, curve.tpr[place], *none, precision / prior, *none, precision * n, *none
         rows.append(TopShare(share, n, curve.threshold[place], *values))
     return rows
+
+
+def review_curve_of(evidence: Evidence) -> ReviewCurve:
+    """Positives by rows reviewed, which files of earlier versions have at the thresholds of their curve, as points."""
+    if evidence.reviews is not None:
+        return evidence.reviews
+    curve, prior = evidence.curve, evidence.estimate.prior
+    if curve is None or not prior:
+        raise ValueError(
+            "to find the best cut, the AUC and the share of positives must have been estimated, but they are unknown: "
+            "confidence and labeling probability contradict each other. Fit again."
+        )
+    n = np.rint(np.array(curve.flagged) * evidence.n_ranked).astype(int)
+    first = np.unique(n, return_index=True)[1]  # of thresholds between which no row lies
+    positives = prior * evidence.n_ranked * np.array(curve.tpr)[first]
+    threshold = [None if n[place] == 0 else curve.threshold[place] for place in first]
+    return ReviewCurve.without_intervals(n[first].tolist(), threshold, positives.tolist())
 
 
 def number(value: Any) -> Number:

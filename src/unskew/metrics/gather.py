@@ -1,6 +1,7 @@
 """Compute all that a report shows of a model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from unskew.metrics.evidence import (
     number,
 )
 from unskew.metrics.reliability import check_given_prior
+from unskew.metrics.review_curve import ReviewCurve
 from unskew.metrics.sar import SarCurves
 from unskew.objectives.weights import inverse_labeling_weight
 from unskew.posterior import Posterior
@@ -106,6 +108,7 @@ def gather_evidence(
         labeling_training=labeling_training,
         own_share=None if model_scores is None else number(np.mean(model_scores >= ranker.threshold_)),
         top=top_shares(found, int(everything.sum()), model_scores),
+        reviews=_reviews(found, model_scores),
     )
 
 
@@ -133,6 +136,16 @@ def top_shares(found: RankingEstimate, n_ranked: int, model_scores: np.ndarray |
         )
         for n, top in tops.items()
     )
+
+
+def _reviews(found: RankingEstimate, model_scores: np.ndarray | None) -> ReviewCurve:
+    """Positives by rows reviewed, with the scores of the fitted model."""
+    curve = found.reviews()
+    none: tuple[Number, ...] = (None,) * len(curve.n)
+    if model_scores is None:
+        return replace(curve, threshold=none)
+    descending = np.sort(model_scores)[::-1]
+    return replace(curve, threshold=(None, *(number(descending[n - 1]) for n in curve.n[1:])))
 
 
 def _thin_curve(curves: SarCurves, model_scores: np.ndarray | None) -> ThresholdCurve:

@@ -116,13 +116,14 @@ class Posterior:
             )
         return self.model.predict(X)
 
-    def uncertainty(self, slope: np.ndarray) -> Uncertainty:
-        """Variances of a quantity whose derivative by the probability of each row is `slope`."""
+    def uncertainty(self, slope: np.ndarray, pull: np.ndarray | None = None) -> Uncertainty:
+        """Variances of a quantity whose derivative by the probability of each row is `slope`.
+
+        `pull`, that by the coefficients (`pull_of`), is what takes long: whoever knows it passes it.
+        """
         spread = self.prob * (1 - self.prob)
         steep = slope * spread
-        # Most rows have the same slope in shares of the top rows: what they have in common is computed once.
-        usual = float(np.median(slope[self.everything]))
-        pull = usual * self._pull_of_all + self._pull_back((slope - usual * self.everything) * spread)
+        pull = self.pull_of(slope) if pull is None else pull
         if self.known_prior is not None:  # the mean is held by an offset that moves against the coefficients
             pull = pull - steep.sum() / spread[self.everything].sum() * self._pull_of_all
         by_model = float(pull @ self._fitted.covariance @ pull)
@@ -132,6 +133,13 @@ class Posterior:
         flatter = float(steep @ logit(np.clip(self.prob, 1e-9, 1 - 1e-9)))
         off = (USUAL_LEVEL_ERROR * higher) ** 2 + (USUAL_SLOPE_ERROR * flatter) ** 2
         return Uncertainty(max(by_model, by_labels), classes, (self.model.unseen[0] / 2 * higher) ** 2 / 12, off)
+
+    def pull_of(self, slope: np.ndarray) -> np.ndarray:
+        """Derivative by the coefficients of a quantity whose derivative by the probability of each row is `slope`."""
+        # Most rows have the same slope in shares of the top rows: what they have in common is computed once.
+        usual = float(np.median(slope[self.everything]))
+        rest = (slope - usual * self.everything) * (self.prob * (1 - self.prob))
+        return np.asarray(usual * self._pull_of_all + self._pull_back(rest))
 
     @cached_property
     def _pull_of_all(self) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from unskew.errors import TooFewLabeled
 from unskew.metrics import auc, estimate_ranking
+from unskew.metrics.cuts import BestCut, Costs, cut_on_estimate
 from unskew.metrics.estimates import findings_instead_of_warnings, findings_of
 from unskew.metrics.evidence import Estimate, TopShare, plain
 from unskew.metrics.gather import top_shares
@@ -32,6 +33,8 @@ class Evaluation:
         Whether the interval of the estimate has the true AUC in it.
     messages : tuple of str
         What a user should know of the file and of the estimate.
+    cut : BestCut or None
+        How many rows to review, if that was asked.
     """
 
     n_rows: int
@@ -41,11 +44,12 @@ class Evaluation:
     true_auc: float | None
     covered: bool | None
     messages: tuple[str, ...]
+    cut: BestCut | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain data; what is not a number is null."""
         content: dict[str, Any] = plain(asdict(self))
-        return content
+        return content if self.cut is not None else {name: each for name, each in content.items() if name != "cut"}
 
 
 def evaluate_file(
@@ -56,6 +60,7 @@ def evaluate_file(
     truth: str | None = None,
     *,
     blank_is_unlabeled: bool = False,
+    costs: Costs | None = None,
 ) -> Evaluation:
     """Score a labeled file and judge the ranking.
 
@@ -66,6 +71,11 @@ def evaluate_file(
             "to judge a ranking, each label must have a confidence, or the true classes must be known, but neither was "
             "given. Pass --confidence COLUMN or --truth COLUMN."
         )
+    if confidence is None and costs is not None:
+        raise ValueError(
+            "to say how many rows to review, each label must have a confidence, but none was given. Pass --confidence "
+            "COLUMN, or leave --cost-review out."
+        )
     roles = [name for name in (label, confidence, truth) if name is not None]
     frame, X, notes, on_values = read_by_schema(model.schema, path, roles, model.source.aside)
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
@@ -75,7 +85,7 @@ def evaluate_file(
     known = None if truth is None else read_truth(frame, truth, path=path)
     score = model.ranker.decision_function(X)
     true = None if known is None else float(auc(known, score))
-    estimate = covered = None
+    estimate = covered = cut = None
     top: tuple[TopShare, ...] = ()
     messages = [*notes, *on_values]
     if values is not None:
@@ -85,9 +95,10 @@ def evaluate_file(
         everything = posterior.everything
         estimate, top = Estimate.of(found), top_shares(found, int(everything.sum()), score[everything])
         messages += [f"{each.text} {each.advice}" for each in findings_of(found, posterior) if each.level != "good"]
+        cut = None if costs is None else cut_on_estimate(found, costs)
         if true is not None:
             covered = found.low <= true <= found.high
-    return Evaluation(len(y), int(y.sum()), estimate, top, true, covered, tuple(messages))
+    return Evaluation(len(y), int(y.sum()), estimate, top, true, covered, tuple(messages), cut)
 
 
 def _posterior_of_file(X: np.ndarray, y: np.ndarray, confidence: np.ndarray, scenario: str, path: Path) -> Posterior:

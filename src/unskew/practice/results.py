@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from unskew._version import __version__
 from unskew.learning.pace import AUTO
+from unskew.metrics.cuts import BestCut
 from unskew.practice.compare import Comparison
+from unskew.practice.cut import cut_json
 from unskew.practice.fit import TrainingOptions, source_of, why_no_estimate
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.model import TableModel
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     from unskew.practice.first_rows import FirstRows
 
 
-def model_json(model: TableModel) -> dict[str, Any]:
-    """Everything that a report of the model shows, as plain data."""
-    return {
+def model_json(model: TableModel, cut: BestCut | None = None) -> dict[str, Any]:
+    """Everything that a report of the model shows, as plain data; with how many rows to review, if that was asked."""
+    asked = {} if cut is None else {"cut": cut_json(cut)}
+    return asked | {
         "method": model.ranker.name,
         "parameters": {
             name: value if isinstance(value, bool | int | float | str) else str(value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from unskew._support.files import scratch_folder
 from unskew._support.progress import progress_bar
 from unskew._support.text import listed, plural, shown
 from unskew.errors import TableError
+from unskew.metrics.cuts import BestCut, Costs
+from unskew.practice.cut import cut_of_sorted
 from unskew.practice.model import TableModel
 from unskew.practice.reasons import ReasonColumns, RowSample, reason_names
 from unskew.tables import (
@@ -58,6 +60,8 @@ class ListOptions:
         Whether rows are in the order of the file, instead of the best first.
     raw : bool
         Whether cells of a CSV file stay as they are, even if a spreadsheet would run them as formulas.
+    costs : Costs or None
+        What reviewing costs and what it is worth: the list then ends where reviewing it earns most.
     skip_labeled : bool
         Whether rows that the label column marks as known positives are left out.
     """
@@ -68,6 +72,7 @@ class ListOptions:
     keep_order: bool = False
     raw: bool = False
     skip_labeled: bool = False
+    costs: Costs | None = None
 
     def check(self, model: TableModel) -> None:
         """Refuse numbers that no list has, in the words of the command line."""
@@ -89,16 +94,34 @@ class ListOptions:
                 "--skip-labeled must know the label column, but this model was saved from Python and does not name it. "
                 "Leave --skip-labeled out, or make the model with `unskew fit`."
             )
+        if self.costs is None:
+            return
+        if self.top is not None:
+            raise ValueError(
+                "one option must say where the list ends, but both --top and --cost-review were given. Leave --top "
+                "out; --capacity says how many rows can be reviewed at most."
+            )
+        if not hasattr(model.ranker, "predict_proba"):
+            raise ValueError(
+                "to say how many rows to review, the model must have probabilities, but it was fitted without "
+                "confidence. Fit again with --confidence COLUMN, or choose with --top N."
+            )
 
 
-def score_file(
-    model: TableModel, path: Path, out: Path, options: ListOptions | None = None
-) -> tuple[int, int, list[str]]:
+class Scored(NamedTuple):
+    """What was done with a file: rows that were ranked and written, what a user should know, and where it was cut."""
+
+    n_rows: int
+    n_written: int
+    notes: list[str]
+    cut: BestCut | None
+
+
+def score_file(model: TableModel, path: Path, out: Path, options: ListOptions | None = None) -> Scored:
     """Write the id columns with `rank` (1 is the most likely positive), `score` and `probability` to `out`.
 
     Rows are sorted by rank, those of equal scores in the order of the file. A model that was fitted without confidence
-    has no probabilities. Files are CSV or Parquet, by suffix; one without rows gives a list without rows. Returns how
-    many rows were ranked and how many were written, and what a user should know about them.
+    has no probabilities. Files are CSV or Parquet, by suffix; one without rows gives a list without rows.
     """
     options = options or ListOptions()
     options.check(model)
@@ -114,9 +137,10 @@ def score_file(
         if options.skip_labeled:
             require_column(model.source.label, table.columns, path)
             known = label_column(model.source.label, blank_is_unlabeled=True, path=path)
-        scoring = _Scoring(model, table, RowSample() if options.reasons else None, known)
+        sample = RowSample() if options.reasons else None
+        scoring = _Scoring(model, table, sample, known, options.top, options.costs)
         in_order = _as_in_the_file if options.keep_order else _best_first
-        frames = in_order(scoring, wanted, options.top, folder)
+        frames = in_order(scoring, wanted, folder)
         n_rows, formulas = _write_list(frames, scoring, options, ids, raw, out)
     notes += scoring.tally.sentences()
     if known is not None:
@@ -128,7 +152,12 @@ def score_file(
         )
     if options.reasons and scoring.n_read == 1:
         notes.append("there are no reasons, because a row is compared with others of its file, which has no others.")
-    return scoring.n_rows, n_rows, notes
+    if scoring.cut is not None and scoring.cut.profit_low is None and scoring.n_rows:
+        notes.append(
+            "the number of rows to review has no intervals, because the model file does not say how far its "
+            "probabilities may be off: it was fitted without estimates, or by an earlier version. Fit again."
+        )
+    return Scored(scoring.n_rows, n_rows, notes, scoring.cut)
 
 
 def _check_ids(ids: Sequence[str], results: Sequence[str], table: Any, out: Path, raw: bool) -> None:
@@ -151,9 +180,29 @@ class _Scoring:
     table: Any
     sample: RowSample | None
     known: TwoClasses | None = None  # labels, where rows that are labeled are left out
+    top: int | None = None
+    costs: Costs | None = None
+    cut: BestCut | None = None
     tally: Tally = field(default_factory=Tally)
     n_read: int = 0
     n_rows: int = 0  # without those left out
+
+    @property
+    def n_wanted(self) -> int:
+        """Rows that are written, once all are scored."""
+        if self.cut is not None:
+            return self.cut.n
+        return self.n_rows if self.top is None else min(self.top, self.n_rows)
+
+    def find_cut(self, best: BestFirst) -> None:
+        """If costs are known: how many of the rows to write."""
+        if self.costs is not None:
+            self.cut = cut_of_sorted(
+                ((frame[SCORE].to_numpy(), frame[PROBABILITY].to_numpy()) for frame in best.frames()),
+                self.n_rows,
+                self.costs,
+                self.model.evidence,
+            )
 
     @cached_property
     def results(self) -> list[str]:
@@ -200,15 +249,16 @@ def _beside(numbers: "pl.DataFrame", frame: "pl.DataFrame", wanted: Sequence[str
     return numbers.with_columns(*(frame[name].alias(OF_TABLE + name) for name in wanted))
 
 
-def _best_first(scoring: _Scoring, wanted: Sequence[str], top: int | None, folder: Path) -> "Iterator[pl.DataFrame]":
+def _best_first(scoring: _Scoring, wanted: Sequence[str], folder: Path) -> "Iterator[pl.DataFrame]":
     """Rows with their ranks, the best first."""
     import polars as pl
 
-    best = BestFirst(folder, SCORE, top)
+    best = BestFirst(folder, SCORE, scoring.top)
     for frame in scoring.frames(wanted):
         best.add(frame)
+    scoring.find_cut(best)
     done, rank, last = 0, 0, np.nan
-    for frame in best.frames():
+    for frame in _first_rows(best.frames(), scoring.n_wanted):
         score = frame[SCORE].to_numpy()
         is_new = np.concatenate([[last], score])[:-1] != score  # what is equal has the rank of the first of its kind
         ranks = np.maximum.accumulate(np.where(is_new, np.arange(1, 1 + len(score)) + done, rank))
@@ -217,19 +267,31 @@ def _best_first(scoring: _Scoring, wanted: Sequence[str], top: int | None, folde
             done, rank, last = done + len(score), ranks[-1], score[-1]
 
 
-def _as_in_the_file(
-    scoring: _Scoring, wanted: Sequence[str], top: int | None, folder: Path
-) -> "Iterator[pl.DataFrame]":
+def _first_rows(frames: "Iterator[pl.DataFrame]", count: int) -> "Iterator[pl.DataFrame]":
+    """The first rows of frames, in at least one frame."""
+    for frame in frames:
+        yield frame[:count]
+        count -= min(count, len(frame))
+        if not count:
+            return
+
+
+def _as_in_the_file(scoring: _Scoring, wanted: Sequence[str], folder: Path) -> "Iterator[pl.DataFrame]":
     """Rows with their ranks, in the order of the file, which is read a second time for the wanted columns."""
     import polars as pl
 
     results = scoring.results
+    (folder / "in order").mkdir()
+    to_cut = BestFirst(folder / "in order", SCORE)
     for frame in scoring.frames([]):
         append_floats(folder / "results", frame.select(results).to_numpy())
         append_floats(folder / "keys", -frame[SCORE].to_numpy())
+        if scoring.costs is not None:
+            to_cut.add(frame.select(results))
+    scoring.find_cut(to_cut)
     in_order = sorted_on_disk(folder / "keys")
     found = _mapped(folder / "results", len(results))
-    best = _Best(in_order, top)
+    best = _Best(in_order, scoring.n_wanted)
     done = 0
     for frame in _once_more(scoring.table, wanted, len(found)):
         n_rows = len(frame)
@@ -258,11 +320,10 @@ def _once_more(table: Any, wanted: Sequence[str], n_rows: int) -> "Iterator[pl.D
 
 
 class _Best:
-    """Says which rows are among the `top` best, one part of the file after another; of ties, the first are."""
+    """Says which rows are among the `n_rows` best, one part of the file after another; of ties, the first are."""
 
-    def __init__(self, in_order: np.ndarray, top: int | None) -> None:
-        n_rows = len(in_order) if top is None else min(top, len(in_order))
-        self._last = in_order[n_rows - 1] if n_rows else np.inf
+    def __init__(self, in_order: np.ndarray, n_rows: int) -> None:
+        self._last = in_order[n_rows - 1] if n_rows else -np.inf
         self._ties = n_rows - int(np.searchsorted(in_order, self._last, "left"))
 
     def among(self, key: np.ndarray) -> np.ndarray:
@@ -287,7 +348,7 @@ def _write_list(
     import polars as pl
 
     first = next(frames)  # by now everything is scored
-    total = scoring.n_rows if options.top is None else min(options.top, scoring.n_rows)
+    total = scoring.n_wanted
     reasons = None
     if scoring.sample is not None:
         reasons = ReasonColumns(scoring.model, options.reasons, scoring.sample.rows(), total)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 from markupsafe import Markup
 
-from unskew._support.text import plural, short
+from unskew._support.text import commas, plural, short
+from unskew.metrics.cuts import BestCut
 from unskew.metrics.evidence import Evidence, Histogram, ThresholdCurve, TrainingHistory
 from unskew.practice.report.svg import PLACES, Axis, Plot, log_axis, nice_axis, unit_axis
 
@@ -51,6 +52,32 @@ def precision_chart(curve: ThresholdCurve, chosen: int, prior: float, first: int
     ]
     label = "Precision over recall, estimated without negatives"
     return plot.svg(marks, label, f' id="precision-recall" data-across="tpr" data-up="precision"{PLACES}')
+
+
+def profit_chart(cut: BestCut, *, with_points: bool = True) -> Markup:
+    """Profit by the rows that are reviewed, its interval as a band, with a mark at the best cut and at the capacity."""
+    curve = cut.curve
+    largest = max(map(abs, curve.profit))
+    unit, words = (1, "") if largest < 10_000 else (1000, ", in thousands") if largest < 1e6 else (1e6, ", in millions")
+    ends = [
+        [(n, each / unit) for n, each in zip(curve.n, values, strict=True) if each is not None]
+        for values in (curve.profit_low, curve.profit_high)
+    ]
+    points = [(n, each / unit) for n, each in zip(curve.n, curve.profit, strict=True)]
+    values = [0.0 if cut.costs.cost_miss is None else points[0][1], *(each for _, each in sum([points, *ends], []))]
+    across = replace(nice_axis(0, max(1, curve.n[-1]), "rows reviewed"), text=commas)
+    up = nice_axis(min(values), max(values), f"profit{words}")
+    plot = Plot(across, replace(up, text="{:,.12g}".format))
+    marks = [plot.band(ends[0], ends[1], "first")] if all(ends) else []
+    if up.low <= 0 <= up.high:
+        marks.append(plot.line([(0, 0), (across.high, 0)], "chance"))
+    limit = cut.costs.capacity
+    if limit is not None and limit < curve.n[-1]:
+        marks.append(plot.line([(limit, up.low), (limit, up.high)], "chance"))
+    if with_points:
+        marks += [plot.line(points, "first"), plot.dot(cut.n, cut.profit / unit, "chosen")]
+    label = f"Profit by rows reviewed; the most is earned at {commas(cut.n)} rows"
+    return plot.svg(marks, label, ' id="profit"')
 
 
 def weight_chart(evidence: Evidence) -> Markup:

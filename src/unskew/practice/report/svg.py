@@ -86,6 +86,10 @@ class Plot:
         ends = (points[-1][0], self.y.low), (points[0][0], self.y.low)
         return f'<polygon class="area {kind}" points="{self._places((*points, *ends))}"/>'
 
+    def band(self, low: Sequence[tuple[float, float]], high: Sequence[tuple[float, float]], kind: str) -> str:
+        """The area between two lines."""
+        return f'<polygon class="area {kind}" points="{self._places((*low, *reversed(high)))}"/>'
+
     def _places(self, points: Sequence[tuple[float, float]]) -> str:
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
 
