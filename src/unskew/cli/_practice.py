@@ -349,7 +349,7 @@ def report(
         _show_notes(first.notes)
     elif id_columns:
         raise ValueError("--id must come with DATA, whose rows it names. Name the file after the model.")
-    write_atomically(out, model_html(loaded, first).encode())
+    write_atomically(out, model_html(loaded, first, cut).encode())
     _write_json(as_json, model_json(loaded, cut))
     if cut is not None:
         _show_cut(cut, points_of(loaded.evidence))

@@ -108,11 +108,12 @@ def cut_for_page(cut: BestCut, *, with_points: bool = True) -> dict[str, Any]:
 
     Returns
     -------
-    dict with `sentence` (text), `table` (`Table` of names and values in words) and `chart` (SVG: profit by the rows
+    dict with `n` (rows), `sentence` (text), `table` (`Table` of names and values in words) and `chart` (SVG: profit by the rows
     that are reviewed, with its interval as a band; its marks have the classes of the other charts, of which `area
     first` is the band, `line first` the profit, `dot chosen` the best cut, `line chance` the capacity and no profit).
     """
     return {
+        "n": cut.n,
         "sentence": cut_sentence(cut, with_points=with_points),
         "table": cut_table(cut, with_points=with_points),
         "chart": profit_chart(cut, with_points=with_points),

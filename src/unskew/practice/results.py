@@ -9,7 +9,7 @@ from unskew._version import __version__
 from unskew.learning.pace import AUTO
 from unskew.metrics.cuts import BestCut
 from unskew.practice.compare import Comparison
-from unskew.practice.cut import cut_json
+from unskew.practice.cut import cut_for_page, cut_json, points_of
 from unskew.practice.fit import TrainingOptions, source_of, why_no_estimate
 from unskew.practice.labeled_table import LabeledTable
 from unskew.practice.model import TableModel
@@ -53,8 +53,8 @@ def about_comparison(table: LabeledTable, training: TrainingOptions, n_folds: in
     }
 
 
-def model_html(model: TableModel, first: "FirstRows | None" = None) -> str:
-    """The page about a model, with the rows of a file to look at first."""
+def model_html(model: TableModel, first: "FirstRows | None" = None, cut: BestCut | None = None) -> str:
+    """The page about a model, with the rows of a file to look at first, and the cut that costs and gains decide."""
     card, source = method_card(model.ranker.name), model.source
     facts = [*_source_facts(vars(source)), ("features", str(len(model.schema.feature_names)))]
     return model_page(
@@ -75,6 +75,7 @@ def model_html(model: TableModel, first: "FirstRows | None" = None) -> str:
         ),
         model.evidence,
         first,
+        None if cut is None else cut_for_page(cut, with_points=points_of(model.evidence)),
     )
 
 

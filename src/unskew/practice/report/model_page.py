@@ -89,11 +89,19 @@ class ModelCard:
     why_no_estimate: str = ""
 
 
-def model_page(card: ModelCard, evidence: Evidence | None, first: "FirstRows | None" = None) -> str:
-    """One self-contained HTML page; without evidence it says little more than the model card."""
+def model_page(
+    card: ModelCard,
+    evidence: Evidence | None,
+    first: "FirstRows | None" = None,
+    best: Mapping[str, Any] | None = None,
+) -> str:
+    """One self-contained HTML page; without evidence it says little more than the model card.
+
+    `best` is what `unskew.practice.cut.cut_for_page` gives, where costs decide how many rows to review.
+    """
     aside = {name for name, _ in card.left_out}
-    found = {} if evidence is None else _values_for_template(card, evidence)
-    n_review = found["cut"]["n_flagged"] if found.get("cut") else None
+    found = {} if evidence is None else _values_for_template(card, evidence, None if best is None else best["sentence"])
+    n_review = best["n"] if best else found["cut"]["n_flagged"] if found.get("cut") else None
     return render(
         "model.html",
         script="" if evidence is None else "page.js",
@@ -105,6 +113,7 @@ def model_page(card: ModelCard, evidence: Evidence | None, first: "FirstRows | N
         features=[row for row in card.schema if row[0] not in aside],
         evidence=evidence,
         first=first,
+        best=best,
         steps=next_steps(card.file, card.model, evidence, n_review),
         report_command=report_command(card.model, card.file),
         **{"points": True, **found},
@@ -131,7 +140,7 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def _values_for_template(card: ModelCard, evidence: Evidence) -> dict[str, Any]:
+def _values_for_template(card: ModelCard, evidence: Evidence, on_cut: str | None) -> dict[str, Any]:
     """Everything in the template that has to be computed."""
     estimate, order = evidence.estimate, list(LEVEL_WORDS)
     low, high, level = estimate.prior_low, estimate.prior_high, f"{100 * estimate.level:g} %"
@@ -141,7 +150,7 @@ def _values_for_template(card: ModelCard, evidence: Evidence) -> dict[str, Any]:
     top = evidence.top or top_of_old_record(evidence)
     findings = sorted(evidence.findings, key=lambda each: order.index(each.level))
     return {
-        "story": story(card.file, card.label, evidence, top),
+        "story": story(card.file, card.label, evidence, top, on_cut),
         "sure": "" if estimate.reliability is None else reliability_in_words(estimate.reliability),
         "level": level,
         "points": estimate.shows_points,

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from unskew._support.text import commas, percent, plural, visible
 from unskew.metrics.diagnostics import WARNING
@@ -23,8 +23,13 @@ class Step(NamedTuple):
     command: str = ""
 
 
-def story(file: str, label: str, evidence: Evidence, top: Sequence[TopShare]) -> list[Markup]:
-    """What was found, one sentence each, for people who know the table and nothing of the method."""
+def story(
+    file: str, label: str, evidence: Evidence, top: Sequence[TopShare], on_cut: str | None = None
+) -> list[Markup]:
+    """What was found, one sentence each, for people who know the table and nothing of the method.
+
+    `on_cut` says how many rows to review, where costs decide it; else what the top of the ranking holds is told.
+    """
     estimate = evidence.estimate
     where = Markup(" in the column {}").format(outside(label)) if label else Markup()
     marked = f"{evidence.n_labeled:,} {'is' if evidence.n_labeled == 1 else 'are'} marked as known positives"
@@ -33,7 +38,9 @@ def story(file: str, label: str, evidence: Evidence, top: Sequence[TopShare]) ->
         return [*sentences, Markup("How many rows are positive cannot be estimated from these labels.")]
     sentences.append(_how_many(evidence))
     row = nearest_top(top, estimate.prior)
-    if row is not None:
+    if on_cut is not None:
+        sentences.append(escape(on_cut))
+    elif row is not None:
         sentences.append(_top(row, estimate))
     warnings = sum(each.level == WARNING for each in evidence.findings)
     if warnings:
