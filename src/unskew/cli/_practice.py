@@ -4,13 +4,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
 from unskew._support.text import plural
 from unskew.cli._app import Seed, app, say, show, warn
+
+if TYPE_CHECKING:
+    from unskew.metrics.diagnostics import Finding
 
 Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file, or a folder of Parquet files.")]
 Model = Annotated[Path, Argument(metavar="MODEL", help="Model file written by `unskew fit`.")]
@@ -70,6 +73,7 @@ def fit(
     table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
     _show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
+    _show_findings(table.findings)
     held_out = None if validation is None else read_validation(table, validation, blank_is_unlabeled=blank_is_unlabeled)
     _show_notes(() if held_out is None else held_out.notes)
     model = fit_table(table, training, validation=held_out, estimate=estimate, n_jobs=jobs)
@@ -79,9 +83,9 @@ def fit(
     show(estimates_table(model), "Estimated without negatives")
     if model.evidence is not None:
         show(top_table(model.evidence.top, with_points=model.evidence.estimate.shows_points), TOP_TITLE)
-        for finding in model.evidence.findings:
+        for finding in model.evidence.findings[len(table.findings) :]:  # the first were shown before training
             if finding.level != "good":
-                say(f"{finding.level}: {finding.text} {finding.advice}")
+                say(f"{finding.level}: {finding.message}")
         say(NOT_SEEN_FROM_INSIDE)
     _write_json(as_json, model_json(model))
     say(f"Model: {out}")
@@ -240,13 +244,14 @@ def compare(
         data, label, confidence, truth=truth, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled
     )
     _show_notes(table.notes)
+    _show_findings(table.findings)
     n_folds = check_folds(table, QUICK_FOLDS if quick and folds is None else folds)
     page, numbers = out / "index.html", out / "comparison.json"
     make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
     result = compare_table(table, training, names, n_folds, n_jobs=jobs, quick=quick)
-    _show_notes(result.messages)
+    _show_notes(result.messages[len(table.findings) :])
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     say(about_compared_table(result))
     say(result.reason)
@@ -286,6 +291,11 @@ def _check_jobs(jobs: int) -> None:
 def _show_notes(messages: Sequence[str]) -> None:
     for message in messages:
         warn(f"note: {message}")
+
+
+def _show_findings(findings: "Sequence[Finding]") -> None:
+    for finding in findings:
+        warn(f"{finding.level}: {finding.message}")
 
 
 def _write_json(path: Path | None, content: Any) -> None:

@@ -84,7 +84,7 @@ def evaluate_file(
             found = estimate_ranking(score, posterior)
         everything = posterior.everything
         estimate, top = Estimate.of(found), top_shares(found, int(everything.sum()), score[everything])
-        messages += [f"{each.text} {each.advice}" for each in findings_of(found, posterior) if each.level != "good"]
+        messages += [each.message for each in findings_of(found, posterior) if each.level != "good"]
         if true is not None:
             covered = found.low <= true <= found.high
     return Evaluation(len(y), int(y.sum()), estimate, top, true, covered, tuple(messages))

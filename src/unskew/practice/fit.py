@@ -122,6 +122,8 @@ def fit_table(
     with warn_once(_about_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
     evidence = _evidence_of_fit(table, ranker, training.seed, n_jobs) if estimate else None
+    if evidence is not None:
+        evidence = replace(evidence, findings=(*table.findings, *evidence.findings))
     kept = None if evidence is None else evidence.to_json()
     return TableModel(ranker, table.schema, source_of(table, validation), kept)
 

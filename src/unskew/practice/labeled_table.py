@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from unskew.checks import check_features
 from unskew.data.rows import Rows
+from unskew.metrics.diagnostics import Finding
 from unskew.tables import (
     EncodedParquetRows,
     EncodedRows,
@@ -69,6 +72,11 @@ class LabeledTable:
     def matrix(self) -> Any:
         """Features as an array, or as a sparse matrix where most of many are zero; the rows must be in memory."""
         return self.X.table() if isinstance(self.X, Rows) else self.X
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the table, before anything is learned from it; empty if nothing is."""
+        return tuple(check_features(self.X, self.y, self.confidence, self.schema, label=self.label))
 
     def some_rows(self, rows: np.ndarray) -> "LabeledTable":
         """A table of these rows alone, in memory; their numbers are in order."""

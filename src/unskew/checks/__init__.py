@@ -1,0 +1,10 @@
+"""Checks of a table before anything is learned from it, in the words of a report.
+
+`check_table` finds columns that give away labels or confidence (`leaks`), labels and confidence that depend on the time
+or on a source (`sources`), and cases that are both labeled and unlabeled (`duplicates`). `TableSummary` is what a model
+keeps of its table, so that rows to score can be compared with it (`drift`).
+"""
+
+from unskew.checks.table import check_features, check_table
+
+__all__ = ["check_features", "check_table"]

@@ -1,0 +1,73 @@
+"""All checks of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from unskew.checks._columns import Checked
+from unskew.checks.duplicates import find_twins
+from unskew.checks.leaks import find_leaks
+from unskew.data.frames import is_frame, learn_schema
+from unskew.data.validation import plain_array
+from unskew.metrics.diagnostics import Finding
+
+if TYPE_CHECKING:
+    from unskew.tables import Schema
+
+
+def check_table(X: Any, y: Any, confidence: Any = None, *, label: str | None = None) -> list[Finding]:
+    """What is wrong with a table, before anything is learned from it; empty if nothing is.
+
+    Columns that give away the labels, the true classes or the confidence; labels or confidence that depend on the time
+    or on a source; the same case once labeled and once unlabeled.
+
+    Parameters
+    ----------
+    X : data frame of pandas or polars, array or sparse matrix of shape (n, n_features)
+        Only the columns that are to be learned from.
+    y : array of shape (n,)
+        1 labeled, 0 unlabeled.
+    confidence : array of shape (n,), optional
+        Read on labeled rows only.
+    label : str, optional
+        Name of the column that `y` comes from: columns with a similar name are looked at more closely.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(1000, random_state=0)
+    >>> check_table(data.X, data.labeled, data.confidence)
+    []
+    >>> copied = np.column_stack([data.X, data.labeled])
+    >>> print(check_table(copied, data.labeled)[0].text)
+    Column "column 2" gives the labels away: 1 is found on all 75 labeled rows and on none of the others.
+    """
+    labels = np.asarray(column_or_1d(plain_array(y)) == 1).astype(np.int8)
+    check_consistent_length(X, labels)
+    sure = None if confidence is None else np.asarray(plain_array(confidence), dtype=np.float64)
+    if is_frame(X):
+        schema, features = learn_schema(X)
+        return check_features(features, labels, sure, schema, label=label, first_row=0)
+    features = X.tocsr() if sparse.issparse(X) else np.asarray(plain_array(X), dtype=np.float64)
+    names = [f"column {place}" for place in range(features.shape[1])]
+    return check_features(features, labels, sure, None, names=names, label=label, first_row=0)
+
+
+def check_features(
+    X: Any,
+    y: np.ndarray,
+    confidence: np.ndarray | None,
+    schema: Schema | None,
+    *,
+    names: Sequence[str] = (),
+    label: str | None = None,
+    first_row: int = 1,
+) -> list[Finding]:
+    """The same for a table that has become features by a schema, in whatever form these are."""
+    checked = Checked.of(X, y, confidence, schema, tuple(names))
+    return [*find_leaks(checked, label), *find_twins(X, y, first_row)]
