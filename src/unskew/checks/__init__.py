@@ -5,6 +5,8 @@ or on a source (`sources`), and cases that are both labeled and unlabeled (`dupl
 keeps of its table, so that rows to score can be compared with it (`drift`).
 """
 
-from unskew.checks.table import check_features, check_table
+from unskew.checks._columns import Checked
+from unskew.checks.summary import TableSummary
+from unskew.checks.table import check_features, check_rows, check_table
 
-__all__ = ["check_features", "check_table"]
+__all__ = ["Checked", "TableSummary", "check_features", "check_rows", "check_table"]

@@ -36,6 +36,7 @@ class Values:
     kind: str
     numbers: np.ndarray
     in_words: Callable[[float], str]
+    n_categories: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Checked:
             return
         of_column = _from_array if isinstance(self.features, np.ndarray) else _from_codes
         for column, numbers in of_column(self.features, self.schema.columns):
-            yield Values(column.name, str(column.kind), numbers, partial(_in_words, column))
+            yield Values(column.name, str(column.kind), numbers, partial(_in_words, column), len(column.categories))
 
 
 def dense(block: Any) -> np.ndarray:

@@ -69,5 +69,11 @@ def check_features(
     first_row: int = 1,
 ) -> list[Finding]:
     """The same for a table that has become features by a schema, in whatever form these are."""
-    checked = Checked.of(X, y, confidence, schema, tuple(names))
+    return check_rows(Checked.of(X, y, confidence, schema, tuple(names)), X, y, label=label, first_row=first_row)
+
+
+def check_rows(
+    checked: Checked, X: Any, y: np.ndarray, *, label: str | None = None, first_row: int = 1
+) -> list[Finding]:
+    """The same for rows of a table that were chosen to be checked; cases that stand there twice are sought in all."""
     return [*find_leaks(checked, label), *find_twins(X, y, first_row)]

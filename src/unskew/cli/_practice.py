@@ -107,6 +107,7 @@ def score(
     raw: Annotated[
         bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
     ] = False,
+    as_json: Json = None,
 ) -> None:
     """Score and rank the rows of a file, the most likely positive (rank 1) first.
 
@@ -118,13 +119,16 @@ def score(
     Example: unskew score cases.unskew new.csv --id case_number --top 100 --reasons 3 --out ranked.csv
     """
     from unskew.practice.model import TableModel
-    from unskew.practice.score import ListOptions, score_file
+    from unskew.practice.score import ListOptions, write_list
 
     require_writable(out, model, data)
+    require_writable(as_json, model, data, beside=out)
     options = ListOptions(ids=id_columns or (), top=top, reasons=reasons, keep_order=keep_order, raw=raw)
-    n_rows, n_written, notes = score_file(TableModel.load(model, to_score=True), data, out, options)
-    _show_notes(notes)
-    say(f"{plural(n_rows, 'row')} ranked{f', the best {n_written:,} written' if n_written < n_rows else ''}: {out}")
+    found = write_list(TableModel.load(model, to_score=True), data, out, options)
+    _show_notes(found.notes)
+    best = f", the best {found.n_written:,} written" if found.n_written < found.n_rows else ""
+    say(f"{plural(found.n_rows, 'row')} ranked{best}: {out}")
+    _write_json(as_json, found.to_json())
 
 
 @app.command(short_help="Estimate the AUC on other rows, without negatives.")

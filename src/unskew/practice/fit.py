@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from unskew.checks import TableSummary
 from unskew.data.holdout import LEAST_LABELED as LEAST_TO_HOLD_OUT
 from unskew.data.validation import require_room_for_labeled
 from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning, SomeRowsWarning
@@ -125,7 +126,8 @@ def fit_table(
     if evidence is not None:
         evidence = replace(evidence, findings=(*table.findings, *evidence.findings))
     kept = None if evidence is None else evidence.to_json()
-    return TableModel(ranker, table.schema, source_of(table, validation), kept)
+    summary = TableSummary.of(table.checked, ranker)
+    return TableModel(ranker, table.schema, source_of(table, validation), kept, summary=summary)
 
 
 def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:

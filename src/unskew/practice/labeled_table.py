@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unskew.checks import check_features
+from unskew.checks import Checked, check_rows
 from unskew.data.rows import Rows
 from unskew.metrics.diagnostics import Finding
 from unskew.tables import (
@@ -76,7 +76,12 @@ class LabeledTable:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the table, before anything is learned from it; empty if nothing is."""
-        return tuple(check_features(self.X, self.y, self.confidence, self.schema, label=self.label))
+        return tuple(check_rows(self.checked, self.X, self.y, label=self.label))
+
+    @cached_property
+    def checked(self) -> Checked:
+        """The rows that are checked and summed up: all, or of many some."""
+        return Checked.of(self.X, self.y, self.confidence, self.schema)
 
     def some_rows(self, rows: np.ndarray) -> "LabeledTable":
         """A table of these rows alone, in memory; their numbers are in order."""
@@ -119,13 +124,13 @@ def read_labeled(
 
 
 def read_by_schema(
-    schema: Schema, path: Path, roles: Sequence[str], aside: Sequence[str]
+    schema: Schema, path: Path, roles: Sequence[str], aside: Sequence[str], tally: Tally | None = None
 ) -> tuple[Any, np.ndarray, list[str], list[str]]:
     """Read another file: its frame with the columns in `roles`, its features, notes on its columns and on its values.
 
     Columns in `aside` may be there without a note.
     """
-    opened, tally = open_table(path), Tally()
+    opened, tally = open_table(path), Tally() if tally is None else tally
     notes = [*opened.notes, *schema.check_columns(opened.columns, path, ignore=[*roles, *aside])]
     frame = read_table(opened, list(dict.fromkeys([*schema.names, *roles])))
     X = schema.transform(frame, path=path, tally=tally)

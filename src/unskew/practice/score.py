@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -13,13 +13,13 @@ import numpy as np
 from unskew._support.files import scratch_folder
 from unskew._support.progress import progress_bar
 from unskew._support.text import listed, plural
+from unskew.checks.drift import Drift, DriftTally
 from unskew.errors import TableError
 from unskew.practice.model import TableModel
 from unskew.practice.reasons import ReasonColumns, RowSample, reason_names
 from unskew.tables import (
     BestFirst,
     TableWriter,
-    Tally,
     append_floats,
     check_ending,
     check_types,
@@ -76,14 +76,44 @@ class ListOptions:
             )
 
 
+@dataclass(frozen=True)
+class ScoredFile:
+    """What there is to say of a list that was written.
+
+    Attributes
+    ----------
+    n_rows, n_written : int
+        Rows that were ranked, and those in the list.
+    notes : tuple of str
+        What a user should know about them.
+    drift : Drift
+        How far the rows are from those of training.
+    """
+
+    n_rows: int
+    n_written: int
+    notes: tuple[str, ...]
+    drift: Drift
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        about = {"rows": self.n_rows, "written": self.n_written, "flagged": self.drift.flagged}
+        return {**about, "mean_probability": self.drift.probability, "drift": self.drift.to_json(), "notes": self.notes}
+
+
 def score_file(
     model: TableModel, path: Path, out: Path, options: ListOptions | None = None
 ) -> tuple[int, int, list[str]]:
+    """The same as `write_list`: how many rows were ranked, how many were written, and what a user should know."""
+    found = write_list(model, path, out, options)
+    return found.n_rows, found.n_written, list(found.notes)
+
+
+def write_list(model: TableModel, path: Path, out: Path, options: ListOptions | None = None) -> ScoredFile:
     """Write the id columns with `rank` (1 is the most likely positive), `score` and `probability` to `out`.
 
     Rows are sorted by rank, those of equal scores in the order of the file. A model that was fitted without confidence
-    has no probabilities. Files are CSV or Parquet, by suffix; one without rows gives a list without rows. Returns how
-    many rows were ranked and how many were written, and what a user should know about them.
+    has no probabilities. Files are CSV or Parquet, by suffix; one without rows gives a list without rows.
     """
     options = options or ListOptions()
     options.check(model)
@@ -107,7 +137,8 @@ def score_file(
         )
     if options.reasons and scoring.n_rows == 1:
         notes.append("there are no reasons, because a row is compared with others of its file, which has no others.")
-    return scoring.n_rows, n_rows, notes
+    drift = scoring.tally.drift(model.schema)
+    return ScoredFile(scoring.n_rows, n_rows, (*notes, *drift.notes()), drift)
 
 
 def _check_ids(ids: Sequence[str], results: Sequence[str], table: Any, out: Path, raw: bool) -> None:
@@ -129,8 +160,12 @@ class _Scoring:
     model: TableModel
     table: Any
     sample: RowSample | None
-    tally: Tally = field(default_factory=Tally)
     n_rows: int = 0
+
+    @cached_property
+    def tally(self) -> DriftTally:
+        """Counts values that were not in the training data, and how far all are from those."""
+        return DriftTally(self.model.summary)
 
     @cached_property
     def results(self) -> list[str]:
@@ -160,6 +195,8 @@ class _Scoring:
                 found[0] = np.asarray(self.model.ranker.decision_function(X), dtype=np.float64)
                 if len(found) > 1:
                     found[1] = np.asarray(self.model.ranker.predict_proba(X)[:, 1], dtype=np.float64)
+                probability = found[1] if len(found) > 1 else None
+                self.tally.count_scores(found[0], probability, self.model.ranker.threshold_)
             except ValueError as error:  # scores beyond what float32 can hold
                 raise TableError(f"{self.table.path}: {error}") from None
         return pl.DataFrame({ROW: np.arange(first, first + len(frame)), **dict(zip(self.results, found, strict=True))})
