@@ -64,6 +64,8 @@ class Drift:
     flagged, probability : float or None
         Share of the rows that the model flags, and mean probability of being positive.
     flagged_in_training, probability_in_training : float or None
+    highest_score : float or None
+        None where there are no rows.
     """
 
     n_rows: int
@@ -73,6 +75,7 @@ class Drift:
     probability: float | None
     flagged_in_training: float | None
     probability_in_training: float | None
+    highest_score: float | None
 
     @property
     def size(self) -> float:
@@ -105,7 +108,7 @@ class Drift:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
-        return {**asdict(self), "size": self.size}
+        return {**asdict(self), "moved": [asdict(each) for each in self.moved], "size": self.size}
 
 
 def _and(parts: list[str]) -> str:
@@ -122,6 +125,7 @@ class DriftTally(Tally):
         self._counts: dict[str, np.ndarray] = {}
         self._n_rows = self._n_flagged = 0
         self._probability: float | None = None
+        self._highest: float | None = None
 
     def count(self, column: Column, values: pl.Series, unknown: np.ndarray | None, first_row: int) -> None:
         """Count values of one column in one batch."""
@@ -132,6 +136,8 @@ class DriftTally(Tally):
     def count_scores(self, score: np.ndarray, probability: np.ndarray | None, threshold: float) -> None:
         """Count the results of one batch."""
         self._n_rows += len(score)
+        if len(score):
+            self._highest = max(float(score.max()), -np.inf if self._highest is None else self._highest)
         self._n_flagged += int(np.count_nonzero(score >= threshold))
         if probability is not None:
             self._probability = (self._probability or 0.0) + float(probability.sum())
@@ -148,7 +154,7 @@ class DriftTally(Tally):
         flagged = self._n_flagged / self._n_rows if self._n_rows else None
         probability = None if self._probability is None or not self._n_rows else self._probability / self._n_rows
         if summary is None:
-            return Drift(self._n_rows, (), None, flagged, probability, None, None)
+            return Drift(self._n_rows, (), None, flagged, probability, None, None, self._highest)
         level = FALSE_ALARM / (TESTS * (len(summary.columns) + 1))
         moved: list[Moved] = []
         for column, shares in zip(schema.columns, summary.columns, strict=True):
@@ -160,7 +166,7 @@ class DriftTally(Tally):
         if summary.score is not None and "score" in self._counts:
             words = partial(number_in_words, spread=1.0)
             score = compared(summary.score, self._counts["score"], summary.n_rows, level, words)
-        about = flagged, probability, summary.flagged, summary.probability
+        about = flagged, probability, summary.flagged, summary.probability, self._highest
         return Drift(self._n_rows, tuple(moved), score, *about)
 
 

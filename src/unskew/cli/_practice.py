@@ -27,6 +27,15 @@ Epochs = Annotated[int | None, Option(help="Maximum number of passes over the da
 Jobs = Annotated[
     int, Option(help="Processes that share the fits, -1 for one per core; the result does not depend on it.")
 ]
+ScoredIds = Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")]
+Top = Annotated[int | None, Option(help="Write only this many rows, the best.")]
+Reasons = Annotated[
+    int, Option(help="Add this many columns that say what moved the score of each row most.", show_default=False)
+]
+KeepOrder = Annotated[bool, Option("--keep-order", help="Keep the order of DATA instead of the best first.")]
+Raw = Annotated[
+    bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
+]
 TOP_TITLE = "What the top of the ranking holds, each with its interval"
 Json = Annotated[Path | None, Option("--json", help="Also write the results to this JSON file.")]
 
@@ -96,17 +105,11 @@ def score(
     model: Model,
     data: Data,
     out: Annotated[Path, Option(help="File to write, .csv or .parquet.")] = Path("scored.csv"),
-    id_columns: Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")] = None,
-    top: Annotated[int | None, Option(help="Write only this many rows, the best.")] = None,
-    reasons: Annotated[
-        int, Option(help="Add this many columns that say what moved the score of each row most.", show_default=False)
-    ] = 0,
-    keep_order: Annotated[
-        bool, Option("--keep-order", help="Keep the order of DATA instead of the best first.")
-    ] = False,
-    raw: Annotated[
-        bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
-    ] = False,
+    id_columns: ScoredIds = None,
+    top: Top = None,
+    reasons: Reasons = 0,
+    keep_order: KeepOrder = False,
+    raw: Raw = False,
     as_json: Json = None,
 ) -> None:
     """Score and rank the rows of a file, the most likely positive (rank 1) first.

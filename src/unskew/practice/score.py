@@ -98,7 +98,8 @@ class ScoredFile:
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         about = {"rows": self.n_rows, "written": self.n_written, "flagged": self.drift.flagged}
-        return {**about, "mean_probability": self.drift.probability, "drift": self.drift.to_json(), "notes": self.notes}
+        top = {"mean_probability": self.drift.probability, "highest_score": self.drift.highest_score}
+        return {**about, **top, "drift": self.drift.to_json(), "notes": list(self.notes)}
 
 
 def score_file(

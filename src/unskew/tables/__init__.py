@@ -26,13 +26,15 @@ from unskew.tables.encoded_files import EncodedParquetRows
 from unskew.tables.frames import as_polars, words_as_polars
 from unskew.tables.inference import infer_features
 from unskew.tables.labels import blank_rows, read_confidence, read_labels, read_truth, require_both_kinds
-from unskew.tables.reading import ParquetTable, open_table, read_batches, read_table, require_file
+from unskew.tables.reading import READABLE_ENDINGS, ParquetTable, open_table, read_batches, read_table, require_file
 from unskew.tables.schema import Column, Schema, Tally, code_numbers
 from unskew.tables.sorting import BestFirst, append_floats, sorted_on_disk
 from unskew.tables.streaming import Roles, read_features
-from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
+from unskew.tables.writing import WRITABLE_ENDINGS, TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
+    "READABLE_ENDINGS",
+    "WRITABLE_ENDINGS",
     "BestFirst",
     "Column",
     "EncodedParquetRows",
