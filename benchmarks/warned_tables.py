@@ -331,3 +331,41 @@ def minutes_of_review(table: Table, rng: Random) -> Table:
     n = len(table.labeled)
     spent = (table.labeled == 1) | (rng.uniform(size=n) < 0.02)
     return table.with_column("leak", np.where(spent, rng.gamma(2, 10, n), 0.0))
+
+
+UNEVEN: dict[str, Callable[[Table, Random], Table]] = {}
+"""Labels or confidence that depend on a column `label_day` or `source`."""
+UNEVEN_IN = "example_claims", "toy_5000", "breast_cancer", "diabetes_2015", "words_dates_gaps", "labels_of_one_kind"
+"""Clean tables with more than a hundred labels or so, in which that can be seen."""
+
+
+def uneven(function: Callable[[Table, Random], Table]) -> Callable[[Table, Random], Table]:
+    UNEVEN[function.__name__] = function
+    return function
+
+
+def _without(table: Table, which: np.ndarray) -> Table:
+    """The table, of which these rows have lost their labels."""
+    kept = np.where(which, 0, table.labeled)
+    return replace(table, labeled=kept, confidence=np.where(kept == 1, table.confidence, np.nan))
+
+
+@uneven
+def labels_that_stop(table: Table, rng: Random) -> Table:
+    """Nobody labels after the first half of the time."""
+    day = rng.randint(0, 400, len(table.labeled))
+    return _without(table, day >= 200).with_column("label_day", np.datetime64("2024-01-01") + day)
+
+
+@uneven
+def a_source_that_never_labels(table: Table, rng: Random) -> Table:
+    source = rng.choice(["a", "b", "c"], len(table.labeled))
+    return _without(table, source == "b").with_column("source", source)
+
+
+@uneven
+def two_scales(table: Table, rng: Random) -> Table:
+    """One of two sources writes down a third of the confidence that the other one does."""
+    source = rng.choice(["ours", "theirs"], len(table.labeled))
+    low = replace(table, confidence=np.where(source == "theirs", table.confidence / 3, table.confidence))
+    return low.with_column("source", source)

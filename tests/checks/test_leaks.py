@@ -12,7 +12,7 @@ from scipy import sparse
 
 import unskew
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
-from unskew.checks import _columns, check_features, check_table
+from unskew.checks import Checked, _columns, check_rows, check_table
 from unskew.tables import EncodedRows, infer_features, read_column
 
 FAST = "--method", "conf-reg"
@@ -102,7 +102,8 @@ def test_what_is_found_does_not_depend_on_the_form_of_the_table(toy, warned_tabl
     series = [read_column(planted.X[column.name], column.kind) for column in schema.columns]
     rows = EncodedRows.of(schema, series, len(features))
     dense, compact = (
-        [each.text for each in check_features(X, toy.labeled, toy.confidence, schema)] for X in (features, rows)
+        [each.text for each in check_rows(Checked.of(X, toy.labeled, toy.confidence, schema), X, toy.labeled)]
+        for X in (features, rows)
     )
     assert dense == compact
     assert len(dense) == len(warned_tables.LEAKS)

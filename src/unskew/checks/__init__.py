@@ -6,7 +6,8 @@ keeps of its table, so that rows to score can be compared with it (`drift`).
 """
 
 from unskew.checks._columns import Checked
+from unskew.checks.sources import find_uneven_labels
 from unskew.checks.summary import TableSummary
-from unskew.checks.table import check_features, check_rows, check_table
+from unskew.checks.table import check_rows, check_table
 
-__all__ = ["Checked", "TableSummary", "check_features", "check_rows", "check_table"]
+__all__ = ["Checked", "TableSummary", "check_rows", "check_table", "find_uneven_labels"]

@@ -89,6 +89,19 @@ class Checked:
         names = schema.names if schema is not None else names
         return cls(rows, labeled, sure, len(kinds[0]), len(kinds[1]), features, schema, names)
 
+    def dense(self, rows: np.ndarray) -> np.ndarray:
+        """Features of some of these rows as an array."""
+        return self.features.take(rows) if hasattr(self.features, "layout") else dense(self.features[rows])
+
+    def features_of(self, columns: tuple[str, ...]) -> np.ndarray:
+        """Numbers of the features that were made from these columns."""
+        return np.flatnonzero(np.isin(self.names if self.schema is None else self.schema.feature_columns, columns))
+
+    @property
+    def n_features(self) -> int:
+        """Count of the features."""
+        return len(self.names) if self.schema is None else len(self.schema.feature_names)
+
     @property
     def n_columns(self) -> int:
         """Count of the columns."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from unskew.checks import TableSummary
+from unskew.checks import Checked, TableSummary, find_uneven_labels
 from unskew.data.holdout import LEAST_LABELED as LEAST_TO_HOLD_OUT
 from unskew.data.validation import require_room_for_labeled
 from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning, SomeRowsWarning
@@ -179,7 +179,9 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int, n_jobs: int
     free = None if ranker.prior is None else prior_without_given(*data, scenario=ranker.scenario)
     # A method that trains without a labeling probability has no weights: those of the posterior are shown.
     weighs = hasattr(ranker, "labeling_")
-    return gather_evidence(
+    checked = Checked.of(table.X, table.y, table.confidence, table.schema)
+    uneven = find_uneven_labels(checked, posterior.predict)
+    evidence = gather_evidence(
         y=table.y,
         score=score,
         confidence=table.confidence,
@@ -194,6 +196,7 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int, n_jobs: int
         ranker=ranker,
         prior_without_given=free,
     )
+    return replace(evidence, findings=(*uneven, *evidence.findings))
 
 
 def _cross_validated(ranker: Ranker, data: tuple[Any, np.ndarray, np.ndarray], seed: int, n_jobs: int) -> np.ndarray:
