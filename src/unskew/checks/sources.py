@@ -31,7 +31,7 @@ TOO_FEW, TOO_FEW_OF_ANY_GROUP = 0.33, 0.1
 APART, APART_OF_ANY_GROUP = 0.4, 0.8
 """Distance between distributions of confidence, for certain, of the same."""
 LEAST_IN_GROUP = 8
-MOST_NUMBERS, LEAST_PREDICTED, MOST_ASKED = 2_000_000, 2_000, 20
+MOST_NUMBERS, LEAST_PREDICTED, MOST_ASKED = 500_000, 2_000, 20
 """Numbers in the rows that are asked about, rows at least, and columns at most."""
 ROW_ORDER = "the order of the rows"
 
