@@ -123,7 +123,7 @@ def test_arrays_pandas_and_missing_numbers(toy):
     X = np.column_stack([data.X, np.where(data.labeled == 1, 3.0, np.nan)])
     (found,) = check_table(X, data.labeled)
     assert (found.level, found.name, found.columns) == ("warning", "leak", ("column 2",))
-    assert found.advice.endswith("leave it out (--exclude column 2).")
+    assert found.advice.endswith("leave it out (--exclude 'column 2').")
     (found,) = check_table(pd.DataFrame(X, columns=["a", "b", "note"]), data.labeled)
     assert found.columns == ("note",)
     (found,) = check_table(sparse.csr_array(np.column_stack([data.X, data.labeled])), data.labeled)

@@ -7,6 +7,7 @@ Shares are exact bounds, so that a few labeled rows do not look like a rule by c
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 
 import numpy as np
@@ -107,7 +108,7 @@ def _gives_labels_away(column: Values, bins: Bins, counts: _Counts) -> Reason | 
         f"gives the labels away: {words} is found on {_of(n_own, counts.n_labeled)} labeled rows and on "
         f"{_others(n_others, counts)} others."
     )
-    return text, WARNING, _advice(column, "filled in or changed when a row was labeled")
+    return text, WARNING, _advice(column, "was filled in or changed when a row was labeled")
 
 
 def _marks_labels(column: Values, bins: Bins, counts: _Counts, label: str | None) -> Reason | None:
@@ -128,7 +129,7 @@ def _marks_labels(column: Values, bins: Bins, counts: _Counts, label: str | None
             f"marks the labeled rows: {words} is found on {_of(own, counts.n_labeled)} labeled rows, but only on "
             f"{_others(others, counts)} others."
         )
-        return text, level, _advice(column, "the true class, or what rows were chosen by to be labeled")
+        return text, level, _advice(column, "holds the true class, or was filled in when a row was labeled")
     return None
 
 
@@ -170,7 +171,7 @@ def _follows_confidence(column: Values, bins: Bins, checked: Checked) -> Reason 
     n_levels = len(np.unique(confidence))
     if n_levels < 3:
         return None
-    advice = _advice(column, "made from the confidence, or together with it")
+    advice = _advice(column, "was made from the confidence, or together with it")
     if column.kind != "categorical" and np.ptp(numbers) > 0:
         same = float(np.corrcoef(rankdata(numbers), rankdata(confidence))[0, 1])
         if _is_rounded(numbers, confidence) or _is_rounded(-numbers, confidence):
@@ -254,6 +255,6 @@ def _others(part: int, counts: _Counts) -> str:
 
 def _advice(column: Values, origin: str) -> str:
     return (
-        f"If it was {origin}, a model learns nothing else, and all estimates are too good: leave it out (--exclude "
-        f"{column.name})."
+        f"If it {origin}, a model learns nothing else, and all estimates are too good: leave it out (--exclude "
+        f"{shlex.quote(column.name)})."
     )
