@@ -53,6 +53,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/long_training.py --out results/benchmarks/long_training.csv
 	$(BIN)/python benchmarks/larger_than_memory.py --out results/benchmarks/larger_than_memory.csv
 	$(BIN)/python benchmarks/explain.py --out results/benchmarks/explain.csv
+	$(BIN)/python benchmarks/warnings_study.py --judge --out results/benchmarks/warnings.csv
 	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv
 	$(BIN)/python benchmarks/page.py
 

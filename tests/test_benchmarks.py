@@ -21,6 +21,7 @@ SCRIPTS = (
     "larger_than_memory",
     "million_rows",
     "explain",
+    "warnings_study",
     "page",
 )
 
@@ -34,7 +35,7 @@ def modules():
     for name in [
         each
         for each in sys.modules
-        if each.partition(".")[0] in {"rows", "measure", "chapters", "large_table", *SCRIPTS}
+        if each.partition(".")[0] in {"rows", "measure", "chapters", "large_table", "warned_tables", *SCRIPTS}
     ]:
         sys.modules.pop(name, None)
 

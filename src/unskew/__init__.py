@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 from unskew._version import __version__ as __version__
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not call __getattr__; a test holds it to the names below
+    from unskew import checks as checks
     from unskew import datasets as datasets
     from unskew import errors as errors
     from unskew import metrics as metrics
     from unskew import posterior as posterior
     from unskew import scenario as scenario
+    from unskew.checks import check_table as check_table
     from unskew.data import records as records
     from unskew.data.parquet import ParquetRows as ParquetRows
     from unskew.explaining import Explanation as Explanation
@@ -44,6 +46,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not call __getattr_
 # The one table of public names: each with the module that is its home, or that holds it. Classes of methods are not
 # listed, because each is found in its own file.
 _MODULES = {
+    "checks": "checks",
     "datasets": "datasets",
     "density_ratio": "learning.density_ratio",
     "diagnostics": "metrics.diagnostics",
@@ -68,6 +71,7 @@ _NAMES = {
     "RiskRanker": "rankers",
     "LabelingRanker": "rankers",
     "fit_each": "rankers.all_on_same_data",
+    "check_table": "checks",
     "explain": "explaining",
     "Explanation": "explaining",
     "ULSIF": "learning.density_ratio",

@@ -54,7 +54,7 @@ def test_an_unknown_method_is_refused_in_one_line():
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("command", ["fit", "score", "evaluate", "compare", "report", "datasets"])
+@pytest.mark.parametrize("command", ["fit", "score", "watch", "evaluate", "compare", "report", "datasets"])
 def test_help_shows_every_option_in_full_on_eighty_columns(command):
     text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80"}).output
     assert max(map(len, text.splitlines())) <= 80

@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from unskew.cli import _about, _experiments, _practice  # noqa: F401
+from unskew.cli import _about, _experiments, _practice, _watching  # noqa: F401
 from unskew.cli._app import app, warn
 
 __all__ = ["app", "main"]

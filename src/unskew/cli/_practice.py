@@ -14,6 +14,7 @@ from unskew.cli._app import Seed, app, say, show, warn
 
 if TYPE_CHECKING:
     from unskew.metrics.cuts import BestCut, Costs
+    from unskew.metrics.diagnostics import Finding
 
 Data = Annotated[Path, Argument(metavar="DATA", help="CSV or Parquet file, or a folder of Parquet files.")]
 Model = Annotated[Path, Argument(metavar="MODEL", help="Model file written by `unskew fit`.")]
@@ -26,6 +27,15 @@ Exclude = Annotated[list[str] | None, Option(help="Column to ignore; may be repe
 Epochs = Annotated[int | None, Option(help="Maximum number of passes over the data; by default chosen by its size.")]
 Jobs = Annotated[
     int, Option(help="Processes that share the fits, -1 for one per core; the result does not depend on it.")
+]
+ScoredIds = Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")]
+Top = Annotated[int | None, Option(help="Write only this many rows, the best.")]
+Reasons = Annotated[
+    int, Option(help="Add this many columns that say what moved the score of each row most.", show_default=False)
+]
+KeepOrder = Annotated[bool, Option("--keep-order", help="Keep the order of DATA instead of the best first.")]
+Raw = Annotated[
+    bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
 ]
 TOP_TITLE = "What the top of the ranking holds, each with its interval"
 CostReview = Annotated[
@@ -95,6 +105,7 @@ def fit(
     table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
     _show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
+    _show_findings(table.findings)
     held_out = None if validation is None else read_validation(table, validation, blank_is_unlabeled=blank_is_unlabeled)
     _show_notes(() if held_out is None else held_out.notes)
     model = fit_table(table, training, validation=held_out, estimate=estimate, n_jobs=jobs)
@@ -104,9 +115,9 @@ def fit(
     show(estimates_table(model), "Estimated without negatives")
     if model.evidence is not None:
         show(top_table(model.evidence.top, with_points=model.evidence.estimate.shows_points), TOP_TITLE)
-        for finding in model.evidence.findings:
+        for finding in model.evidence.findings[len(table.findings) :]:  # the first were shown before training
             if finding.level != "good":
-                say(f"{finding.level}: {finding.text} {finding.advice}")
+                say(f"{finding.level}: {finding.message}")
         say(NOT_SEEN_FROM_INSIDE)
     cut = None
     if costs is not None and model.evidence is not None:
@@ -121,24 +132,19 @@ def score(
     model: Model,
     data: Data,
     out: Annotated[Path, Option(help="File to write, .csv or .parquet.")] = Path("scored.csv"),
-    id_columns: Annotated[list[str] | None, Option("--id", help="Column to keep; may be repeated.")] = None,
-    top: Annotated[int | None, Option(help="Write only this many rows, the best.")] = None,
-    reasons: Annotated[
-        int, Option(help="Add this many columns that say what moved the score of each row most.", show_default=False)
-    ] = 0,
-    keep_order: Annotated[
-        bool, Option("--keep-order", help="Keep the order of DATA instead of the best first.")
-    ] = False,
+    id_columns: ScoredIds = None,
+    top: Top = None,
+    reasons: Reasons = 0,
+    keep_order: KeepOrder = False,
     skip_labeled: Annotated[
         bool, Option("--skip-labeled", help="Leave out rows that the label column marks already.")
     ] = False,
-    raw: Annotated[
-        bool, Option("--raw", help="Leave cells of a CSV file as they are, even those that look like formulas.")
-    ] = False,
+    raw: Raw = False,
     cost_review: CostReview = None,
     gain_positive: GainPositive = None,
     cost_miss: CostMiss = None,
     capacity: Capacity = None,
+    as_json: Json = None,
 ) -> None:
     """Score and rank the rows of a file, the most likely positive (rank 1) first.
 
@@ -156,14 +162,17 @@ def score(
     from unskew.practice.score import ListOptions, score_file
 
     require_writable(out, model, data)
+    require_writable(as_json, model, data, beside=out)
     costs = _costs(cost_review, gain_positive, cost_miss, capacity)
     options = ListOptions(id_columns or (), top, reasons, keep_order, raw, skip_labeled, costs)
     loaded = TableModel.load(model, to_score=True)
-    n_rows, n_written, notes, cut = score_file(loaded, data, out, options)
-    _show_notes(notes)
-    if cut is not None:
-        _show_cut(cut, points_of(loaded.evidence))
-    say(f"{plural(n_rows, 'row')} ranked{f', the best {n_written:,} written' if n_written < n_rows else ''}: {out}")
+    found = score_file(loaded, data, out, options)
+    _show_notes(found.notes)
+    if found.cut is not None:
+        _show_cut(found.cut, points_of(loaded.evidence))
+    best = f", the best {found.n_written:,} written" if found.n_written < found.n_rows else ""
+    say(f"{plural(found.n_rows, 'row')} ranked{best}: {out}")
+    _write_json(as_json, found.to_json())
 
 
 @app.command(short_help="Estimate the AUC on other rows, without negatives.")
@@ -290,13 +299,14 @@ def compare(
         data, label, confidence, truth=truth, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled
     )
     _show_notes(table.notes)
+    _show_findings(table.findings)
     n_folds = check_folds(table, QUICK_FOLDS if quick and folds is None else folds)
     page, numbers = out / "index.html", out / "comparison.json"
     make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
     result = compare_table(table, training, names, n_folds, n_jobs=jobs, quick=quick)
-    _show_notes(result.messages)
+    _show_notes(result.messages[len(table.findings) :])
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     say(about_compared_table(result))
     say(result.reason)
@@ -391,6 +401,11 @@ def _check_jobs(jobs: int) -> None:
 def _show_notes(messages: Sequence[str]) -> None:
     for message in messages:
         warn(f"note: {message}")
+
+
+def _show_findings(findings: "Sequence[Finding]") -> None:
+    for finding in findings:
+        warn(f"{finding.level}: {finding.message}")
 
 
 def _write_json(path: Path | None, content: Any) -> None:

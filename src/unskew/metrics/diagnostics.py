@@ -40,12 +40,25 @@ class Finding:
         One plain sentence with the number.
     advice : str
         What to do; empty where nothing is to be done.
+    columns : tuple of str
+        Columns of the table that it is about, for programs that offer to leave them out.
     """
 
     level: str
     name: str
     text: str
     advice: str = ""
+    columns: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """What was found, and what to do about it."""
+        return f"{self.text} {self.advice}".rstrip()
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data; files of earlier versions name no columns, and where there are none they are left out."""
+        content = {**vars(self), "columns": list(self.columns)}
+        return content if self.columns else {key: content[key] for key in content if key != "columns"}
 
     def __post_init__(self) -> None:
         check_choice("level", self.level, LEVELS)

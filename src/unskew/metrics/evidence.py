@@ -215,7 +215,7 @@ class Evidence:
     def to_json(self) -> dict[str, Any]:
         """The record as what JSON can hold: no tuple, no NaN, no infinity."""
         content: dict[str, Any] = plain(asdict(self))
-        return content
+        return {**content, "findings": [each.to_json() for each in self.findings]}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:

@@ -77,6 +77,7 @@ def compare_table(
     (unless told otherwise), and leaves out methods for which there is no time; its messages say so.
     """
     names = tuple(dict.fromkeys(names)) or methods()
+    findings = [each.message for each in table.findings]
     table, messages = _rows_to_compare(table, training.seed, quick=quick)
     n_folds = check_folds(table, QUICK_FOLDS if quick and n_folds is None else n_folds)
     data = table.matrix, table.y, table.confidence
@@ -104,7 +105,7 @@ def compare_table(
         left_out = ", ".join(name for name in names if name not in scores)
         messages.append(f"There was no time for {left_out}. Leave --quick out, or name methods with --methods.")
     found = judge(scores, fit_posterior(*data), seconds, table.truth)
-    return replace(found, messages=(*messages, *found.messages))
+    return replace(found, messages=(*findings, *messages, *found.messages))
 
 
 def _rows_to_compare(table: LabeledTable, seed: int, *, quick: bool) -> tuple[LabeledTable, list[str]]:
@@ -188,7 +189,7 @@ def judge(
         reliability=posterior.reliability,
         right=None if truth is None else _how_right(compared, recommended),
         difference_level=level,
-        messages=tuple(f"{each.text} {each.advice}" for each in findings),
+        messages=tuple(each.message for each in findings),
     )
 
 

@@ -108,9 +108,10 @@ def cut_for_page(cut: BestCut, *, with_points: bool = True) -> dict[str, Any]:
 
     Returns
     -------
-    dict with `n` (rows), `sentence` (text), `table` (`Table` of names and values in words) and `chart` (SVG: profit by the rows
-    that are reviewed, with its interval as a band; its marks have the classes of the other charts, of which `area
-    first` is the band, `line first` the profit, `dot chosen` the best cut, `line chance` the capacity and no profit).
+    dict with `n` (rows), `sentence` (text), `table` (`Table` of names and values in words) and `chart` (SVG: profit by
+    the rows that are reviewed, with its interval as a band; its marks have the classes of the other charts, of which
+    `area first` is the band, `line first` the profit, `dot chosen` the best cut, `line chance` the capacity and no
+    profit).
     """
     return {
         "n": cut.n,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unskew.checks.drift import DriftTally
 from unskew.errors import TooFewLabeled
 from unskew.metrics import auc, estimate_ranking
 from unskew.metrics.cuts import BestCut, Costs, cut_on_estimate
@@ -13,6 +14,7 @@ from unskew.metrics.estimates import findings_instead_of_warnings, findings_of
 from unskew.metrics.evidence import Estimate, TopShare, plain
 from unskew.metrics.gather import top_shares
 from unskew.posterior import Posterior, fit_posterior
+from unskew.practice.audit import probabilities
 from unskew.practice.fit import LEAST_LABELED
 from unskew.practice.labeled_table import read_by_schema
 from unskew.practice.model import TableModel
@@ -77,24 +79,26 @@ def evaluate_file(
             "COLUMN, or leave --cost-review out."
         )
     roles = [name for name in (label, confidence, truth) if name is not None]
-    frame, X, notes, on_values = read_by_schema(model.schema, path, roles, model.source.aside)
+    tally = DriftTally(model.summary)
+    frame, X, notes, on_values = read_by_schema(model.schema, path, roles, model.source.aside, tally)
     y = read_labels(frame, label, blank_is_unlabeled=blank_is_unlabeled, path=path)
     if confidence is not None:
         require_both_kinds(y, label, least_unlabeled=LEAST_LABELED, path=path)
     values = None if confidence is None else read_confidence(frame, confidence, y, path=path)
     known = None if truth is None else read_truth(frame, truth, path=path)
     score = model.ranker.decision_function(X)
+    tally.count_scores(score, probabilities(model, X), model.ranker.threshold_)
     true = None if known is None else float(auc(known, score))
     estimate = covered = cut = None
     top: tuple[TopShare, ...] = ()
-    messages = [*notes, *on_values]
+    messages = [*notes, *on_values, *tally.drift(model.schema).notes()]
     if values is not None:
         posterior = _posterior_of_file(X, y, values, model.ranker.scenario, path)
         with findings_instead_of_warnings():
             found = estimate_ranking(score, posterior)
         everything = posterior.everything
         estimate, top = Estimate.of(found), top_shares(found, int(everything.sum()), score[everything])
-        messages += [f"{each.text} {each.advice}" for each in findings_of(found, posterior) if each.level != "good"]
+        messages += [each.message for each in findings_of(found, posterior) if each.level != "good"]
         cut = None if costs is None else cut_on_estimate(found, costs)
         if true is not None:
             covered = found.low <= true <= found.high

@@ -67,9 +67,9 @@ def first_rows(model: TableModel, path: Path, ids: Sequence[str] = (), n: int = 
     options = ListOptions(ids=ids, top=n, reasons=n_reasons, raw=True, skip_labeled=skip)
     with TemporaryDirectory() as folder:
         out = Path(folder) / "first.parquet"
-        n_ranked, _, notes, _ = score_file(model, path, out, options)
+        found = score_file(model, path, out, options)
         rows = _rows_of(out, ids or [ROW], n_reasons)
-    return FirstRows(path.name, n_ranked, skip, rows, tuple(notes))
+    return FirstRows(path.name, found.n_rows, skip, rows, found.notes)
 
 
 def _rows_of(path: Path, ids: Sequence[str], n_reasons: int) -> tuple[FirstRow, ...]:

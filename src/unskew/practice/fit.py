@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from unskew.checks import Checked, TableSummary, find_uneven_labels
 from unskew.data.holdout import LEAST_LABELED as LEAST_TO_HOLD_OUT
 from unskew.data.validation import require_room_for_labeled
 from unskew.errors import ConfidenceMissingWarning, NoEstimateWarning, NoHoldOutWarning, SomeRowsWarning
@@ -122,8 +123,11 @@ def fit_table(
     with warn_once(_about_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
     evidence = _evidence_of_fit(table, ranker, training.seed, n_jobs) if estimate else None
+    if evidence is not None:
+        evidence = replace(evidence, findings=(*table.findings, *evidence.findings))
     kept = None if evidence is None else evidence.to_json()
-    return TableModel(ranker, table.schema, source_of(table, validation), kept)
+    summary = TableSummary.of(table.checked, ranker)
+    return TableModel(ranker, table.schema, source_of(table, validation), kept, summary=summary)
 
 
 def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:
@@ -175,7 +179,9 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int, n_jobs: int
     free = None if ranker.prior is None else prior_without_given(*data, scenario=ranker.scenario)
     # A method that trains without a labeling probability has no weights: those of the posterior are shown.
     weighs = hasattr(ranker, "labeling_")
-    return gather_evidence(
+    checked = Checked.of(table.X, table.y, table.confidence, table.schema)
+    uneven = find_uneven_labels(checked, posterior.predict)
+    evidence = gather_evidence(
         y=table.y,
         score=score,
         confidence=table.confidence,
@@ -190,6 +196,7 @@ def _evidence_of_fit(table: LabeledTable, ranker: Ranker, seed: int, n_jobs: int
         ranker=ranker,
         prior_without_given=free,
     )
+    return replace(evidence, findings=(*uneven, *evidence.findings))
 
 
 def _cross_validated(ranker: Ranker, data: tuple[Any, np.ndarray, np.ndarray], seed: int, n_jobs: int) -> np.ndarray:

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from unskew.checks import Checked, check_rows
 from unskew.data.rows import Rows
+from unskew.metrics.diagnostics import Finding
 from unskew.tables import (
     EncodedParquetRows,
     EncodedRows,
@@ -70,6 +73,16 @@ class LabeledTable:
         """Features as an array, or as a sparse matrix where most of many are zero; the rows must be in memory."""
         return self.X.table() if isinstance(self.X, Rows) else self.X
 
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the table, before anything is learned from it; empty if nothing is."""
+        return tuple(check_rows(self.checked, self.X, self.y, label=self.label))
+
+    @cached_property
+    def checked(self) -> Checked:
+        """The rows that are checked and summed up: all, or of many some."""
+        return Checked.of(self.X, self.y, self.confidence, self.schema)
+
     def some_rows(self, rows: np.ndarray) -> "LabeledTable":
         """A table of these rows alone, in memory; their numbers are in order."""
         X = self.X.part(rows) if isinstance(self.X, EncodedRows | EncodedParquetRows) else self.X[rows]
@@ -111,13 +124,13 @@ def read_labeled(
 
 
 def read_by_schema(
-    schema: Schema, path: Path, roles: Sequence[str], aside: Sequence[str]
+    schema: Schema, path: Path, roles: Sequence[str], aside: Sequence[str], tally: Tally | None = None
 ) -> tuple[Any, np.ndarray, list[str], list[str]]:
     """Read another file: its frame with the columns in `roles`, its features, notes on its columns and on its values.
 
     Columns in `aside` may be there without a note.
     """
-    opened, tally = open_table(path), Tally()
+    opened, tally = open_table(path), Tally() if tally is None else tally
     notes = [*opened.notes, *schema.check_columns(opened.columns, path, ignore=[*roles, *aside])]
     frame = read_table(opened, list(dict.fromkeys([*schema.names, *roles])))
     X = schema.transform(frame, path=path, tally=tally)

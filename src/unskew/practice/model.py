@@ -12,6 +12,7 @@ import numpy as np
 from unskew._support.json_records import build
 from unskew._support.modelfile import read_model_file
 from unskew._support.text import percent
+from unskew.checks import TableSummary
 from unskew.errors import ModelFileError
 from unskew.metrics.evidence import Evidence
 from unskew.rankers import Ranker, ranker_in
@@ -59,6 +60,8 @@ class TableModel:
         Versions that it was made with; empty for a model that was not saved yet.
     path : Path or None
         The file that it was read from, for messages.
+    summary : TableSummary or None
+        Shares of the values in training, which rows to score are compared with; None for files of earlier versions.
     """
 
     ranker: Ranker
@@ -67,6 +70,7 @@ class TableModel:
     evidence_json: Mapping[str, Any] | None
     written_with: Mapping[str, str] = field(default_factory=dict)
     path: Path | None = None
+    summary: TableSummary | None = None
 
     @cached_property
     def evidence(self) -> Evidence | None:
@@ -94,6 +98,8 @@ class TableModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to one model file, which holds data only."""
         notes = {"schema": self.schema.to_json(), "source": vars(self.source), "evidence": self.evidence_json}
+        if self.summary is not None:
+            notes["summary"] = self.summary.to_json()
         self.ranker.save(path, notes=notes)
 
     @classmethod
@@ -121,9 +127,10 @@ class TableModel:
         try:
             read: _Notes = build(_Notes, notes, "notes")
             schema = _schema_of_file(read, ranker)
+            summary = None if read.summary is None else TableSummary.from_json(read.summary, schema)
         except ValueError as error:
             raise _wrong_part(path, "table", error) from None
-        return cls(ranker, schema, read.source, read.evidence, versions, Path(path))
+        return cls(ranker, schema, read.source, read.evidence, versions, Path(path), summary)
 
 
 def _take_schema(ranker: Ranker) -> Schema | None:
@@ -157,6 +164,7 @@ class _Notes:
     source: Source
     evidence: dict[str, Any] | None
     encoder: _Encoder | None = None
+    summary: dict[str, Any] | None = None
 
 
 def _schema_of_file(notes: _Notes, ranker: Ranker) -> Schema:

@@ -2,26 +2,26 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unskew._support.files import scratch_folder
 from unskew._support.progress import progress_bar
 from unskew._support.text import listed, plural, shown
+from unskew.checks.drift import Drift, DriftTally
 from unskew.errors import TableError
 from unskew.metrics.cuts import BestCut, Costs
-from unskew.practice.cut import cut_of_sorted
+from unskew.practice.cut import cut_json, cut_of_sorted
 from unskew.practice.model import TableModel
 from unskew.practice.reasons import ReasonColumns, RowSample, reason_names
 from unskew.tables import (
     BestFirst,
     TableWriter,
-    Tally,
     TwoClasses,
     append_floats,
     check_ending,
@@ -108,16 +108,37 @@ class ListOptions:
             )
 
 
-class Scored(NamedTuple):
-    """What was done with a file: rows that were ranked and written, what a user should know, and where it was cut."""
+@dataclass(frozen=True)
+class ScoredFile:
+    """What there is to say of a list that was written.
+
+    Attributes
+    ----------
+    n_rows, n_written : int
+        Rows that were ranked, and those in the list.
+    notes : tuple of str
+        What a user should know about them.
+    drift : Drift
+        How far the rows are from those of training.
+    cut : BestCut or None
+        Where the list ends, if costs decide that.
+    """
 
     n_rows: int
     n_written: int
-    notes: list[str]
-    cut: BestCut | None
+    notes: tuple[str, ...]
+    drift: Drift
+    cut: BestCut | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        about = {"rows": self.n_rows, "written": self.n_written, "flagged": self.drift.flagged}
+        top = {"mean_probability": self.drift.probability, "highest_score": self.drift.highest_score}
+        cut = {} if self.cut is None else {"cut": cut_json(self.cut)}
+        return {**about, **top, **cut, "drift": self.drift.to_json(), "notes": list(self.notes)}
 
 
-def score_file(model: TableModel, path: Path, out: Path, options: ListOptions | None = None) -> Scored:
+def score_file(model: TableModel, path: Path, out: Path, options: ListOptions | None = None) -> ScoredFile:
     """Write the id columns with `rank` (1 is the most likely positive), `score` and `probability` to `out`.
 
     Rows are sorted by rank, those of equal scores in the order of the file. A model that was fitted without confidence
@@ -157,7 +178,8 @@ def score_file(model: TableModel, path: Path, out: Path, options: ListOptions | 
             "the number of rows to review has no intervals, because the model file does not say how far its "
             "probabilities may be off: it was fitted without estimates, or by an earlier version. Fit again."
         )
-    return Scored(scoring.n_rows, n_rows, notes, scoring.cut)
+    drift = scoring.tally.drift(model.schema)
+    return ScoredFile(scoring.n_rows, n_rows, (*notes, *drift.notes()), drift, scoring.cut)
 
 
 def _check_ids(ids: Sequence[str], results: Sequence[str], table: Any, out: Path, raw: bool) -> None:
@@ -183,7 +205,6 @@ class _Scoring:
     top: int | None = None
     costs: Costs | None = None
     cut: BestCut | None = None
-    tally: Tally = field(default_factory=Tally)
     n_read: int = 0
     n_rows: int = 0  # without those left out
 
@@ -203,6 +224,11 @@ class _Scoring:
                 self.costs,
                 self.model.evidence,
             )
+
+    @cached_property
+    def tally(self) -> DriftTally:
+        """Counts values that were not in the training data, and how far all are from those."""
+        return DriftTally(self.model.summary)
 
     @cached_property
     def results(self) -> list[str]:
@@ -239,6 +265,8 @@ class _Scoring:
                 found[0] = np.asarray(self.model.ranker.decision_function(X), dtype=np.float64)
                 if len(found) > 1:
                     found[1] = np.asarray(self.model.ranker.predict_proba(X)[:, 1], dtype=np.float64)
+                probability = found[1] if len(found) > 1 else None
+                self.tally.count_scores(found[0], probability, self.model.ranker.threshold_)
             except ValueError as error:  # scores beyond what float32 can hold
                 raise TableError(f"{self.table.path}: {error}") from None
         return pl.DataFrame({ROW: np.arange(first, first + len(frame)), **dict(zip(self.results, found, strict=True))})

@@ -34,13 +34,15 @@ from unskew.tables.labels import (
     read_truth,
     require_both_kinds,
 )
-from unskew.tables.reading import ParquetTable, open_table, read_batches, read_table, require_file
-from unskew.tables.schema import Column, Schema, Tally
+from unskew.tables.reading import READABLE_ENDINGS, ParquetTable, open_table, read_batches, read_table, require_file
+from unskew.tables.schema import Column, Schema, Tally, code_numbers
 from unskew.tables.sorting import BestFirst, append_floats, sorted_on_disk
 from unskew.tables.streaming import Roles, read_features
-from unskew.tables.writing import TableWriter, check_ending, check_types, is_parquet, without_formulas
+from unskew.tables.writing import WRITABLE_ENDINGS, TableWriter, check_ending, check_types, is_parquet, without_formulas
 
 __all__ = [
+    "READABLE_ENDINGS",
+    "WRITABLE_ENDINGS",
     "BestFirst",
     "Column",
     "EncodedParquetRows",
@@ -56,6 +58,7 @@ __all__ = [
     "blank_rows",
     "check_ending",
     "check_types",
+    "code_numbers",
     "infer_features",
     "is_parquet",
     "label_column",

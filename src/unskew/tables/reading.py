@@ -18,6 +18,7 @@ from unskew.tables._values import check_names, require_column
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 CSV_ENDINGS = {".csv": None, ".csv.gz": None, ".txt": None, ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t"}
+READABLE_ENDINGS = (*CSV_ENDINGS, *PARQUET_ENDINGS)
 OTHER_KINDS = {
     b"PK\x03\x04": "a zip or Excel file",
     b"\xd0\xcf\x11\xe0": "an old Excel file",

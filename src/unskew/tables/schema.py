@@ -256,6 +256,14 @@ def number_feature(column: Column, values: pl.Series) -> np.ndarray:
     return _standardized_numbers(column, values)
 
 
+def code_numbers(column: Column, values: pl.Series) -> np.ndarray:
+    """Values of a column as numbers, NaN where missing; of categories their numbers, infinite where not known."""
+    if column.kind != "categorical":
+        return np.asarray(values.cast(pl.Float64).fill_null(np.nan).to_numpy())
+    codes = values.cast(categories_of(column), strict=False).to_physical().cast(pl.Float64)
+    return np.where(values.is_null().to_numpy(), np.nan, codes.fill_null(np.inf).to_numpy())
+
+
 def categories_of(column: Column) -> pl.Enum:
     """Type whose values are the categories of a column."""
     return pl.Enum(list(column.categories))

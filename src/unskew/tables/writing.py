@@ -16,6 +16,7 @@ from unskew.errors import TableError
 from unskew.tables.reading import PARQUET_ENDINGS
 
 DELIMITERS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+WRITABLE_ENDINGS = (*DELIMITERS, *PARQUET_ENDINGS)
 FORMULA = r"^\s*[=+\-@＝＋－＠]|^ *[\t\r\n]"  # what spreadsheets take for the start of one, see OWASP's "CSV injection"
 NUMBER = r"^ *[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?)? *$"  # or a lone sign
 REFUSED = (ValueError, TypeError, NotImplementedError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
@@ -24,7 +25,7 @@ REFUSED = (ValueError, TypeError, NotImplementedError, pl.exceptions.PolarsError
 
 def check_ending(path: StrPath) -> None:
     """Refuse a name that does not end as a table must."""
-    if not Path(path).name.lower().endswith((*DELIMITERS, *PARQUET_ENDINGS)):
+    if not Path(path).name.lower().endswith(WRITABLE_ENDINGS):
         raise TableError(
             f"{path}: the name of a table must end in {', '.join(DELIMITERS)} or {', '.join(PARQUET_ENDINGS)}, but it "
             "does not. Choose one of these endings."
