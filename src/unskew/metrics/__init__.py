@@ -6,6 +6,7 @@ from unskew.metrics.crossval import OutOfFold, cross_val_sar_auc, out_of_fold, o
 from unskew.metrics.estimates import RankingEstimate, TopRows, compare_rankings, estimate_ranking
 from unskew.metrics.sar import PairedDifference, SarAUC, SarCurves, paired_difference, sar_auc, sar_curves
 from unskew.metrics.scorer import SarScorer, make_sar_scorer
+from unskew.metrics.suggestions import Suggestions, suggest
 from unskew.objectives.auc import auc
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "SarAUC",
     "SarCurves",
     "SarScorer",
+    "Suggestions",
     "TopRows",
     "auc",
     "audit_estimate",
@@ -30,4 +32,5 @@ __all__ = [
     "paired_difference",
     "sar_auc",
     "sar_curves",
+    "suggest",
 ]

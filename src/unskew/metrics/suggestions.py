@@ -1,0 +1,167 @@
+"""Which rows to label next, and why."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from unskew._support.text import percent
+from unskew.data.labels import labeled_by
+from unskew.data.validation import one_label_per_row
+from unskew.metrics._label_design import choose_rows, share_of_likes
+from unskew.objectives.joint_likelihood import flattening
+from unskew.posterior import PosteriorModel
+
+MOST_ROWS = 20_000
+"""Rows that suggestions are chosen from and for, at most: a random sample of a larger table."""
+RARELY = 0.5
+"""Share of the usual propensity below which positives count as rarely labeled."""
+GAP, ESTIMATE = "gap", "estimate"
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Rows to label next, the most useful first.
+
+    Attributes
+    ----------
+    rows : int array of shape (n,)
+        Row numbers, from 0.
+    kinds : tuple of str
+        "gap" where positives are rarely labeled, so that the labels hardly show such rows; "estimate" for others, of
+        which the probabilities of many rows, and so share of positives and AUC, depend.
+    reasons : tuple of str
+        The same as a sentence each.
+    left : array of shape (n,)
+        Mean squared error of the probabilities of all rows that should be left once this row and those before it are
+        labeled, relative to that of now; by the model's own account.
+    n_considered : int
+        Rows that they were chosen from.
+    """
+
+    rows: np.ndarray
+    kinds: tuple[str, ...]
+    reasons: tuple[str, ...]
+    left: np.ndarray
+    n_considered: int
+
+
+def suggest(
+    est: Any, X: Any, n: int = 50, *, labeled: Any = None, random_state: int | np.random.RandomState | None = 0
+) -> Suggestions:
+    """Say which rows to label next so that ranking and estimates get better, each with its reason.
+
+    A label is a row with a confidence, whether it turns out positive or not: fit again with y = 1 and that confidence
+    on every row that was checked. `docs/suggestions.md` derives the choice and says what it brings.
+
+    Parameters
+    ----------
+    est : fitted ranker
+        Of any method, with probabilities: fitted with confidence.
+    X : as for `predict_proba`
+        Rows to choose from and to be right about: those that it was fitted to, or new ones.
+    n : int, default=50
+        How many rows.
+    labeled : array of shape (n_rows,), optional
+        Labels of the rows, as `y` of `fit`; those that are labeled are not suggested.
+    random_state : int, RandomState or None, default=0
+        Which rows are looked at where there are more than 20,000.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(600, random_state=0)
+    >>> ranker = unskew.make("conf-gp").fit(data.X, data.labeled, confidence=data.confidence)
+    >>> found = suggest(ranker, data.X, 5, labeled=data.labeled)
+    >>> len(found.rows), bool(data.labeled[found.rows].any())
+    (5, False)
+    """
+    model = _model_with_errors(est)
+    rows = est.read_features(X)
+    is_labeled = np.zeros(len(rows), dtype=bool)
+    if labeled is not None:
+        is_labeled = labeled_by(one_label_per_row(labeled, len(rows), "labeled"), est.classes_, "labeled")
+    n_free = int(len(rows) - is_labeled.sum())
+    if not 1 <= n <= n_free:
+        raise ValueError(
+            f"n must be from 1 to the number of rows without a label, {n_free:,}, but it is {n:,}. Give another number."
+        )
+    looked_at = _rows_to_look_at(is_labeled, n, check_random_state(random_state))
+    table = rows.take(looked_at).reshape(len(looked_at), -1).astype(np.float64)
+    found = _suggest(model, table, ~is_labeled[looked_at], n)
+    return Suggestions(looked_at[found.rows], found.kinds, found.reasons, found.left, found.n_considered)
+
+
+def _model_with_errors(est: Any) -> PosteriorModel:
+    """The posterior of a ranker, which must know how far it may be off."""
+    if not hasattr(est, "read_features"):
+        raise TypeError(
+            f"est must be a ranker of this package, but it is a {type(est).__name__}. Transform X first, and pass the "
+            "ranker alone."
+        )
+    check_is_fitted(est)
+    model: PosteriorModel | None = getattr(est, "posterior_", None)
+    if model is None:
+        raise ValueError(
+            "which rows to label follows from the model's probabilities, but this model has none: it was fitted "
+            "without confidence, or with probability=False. Fit it with confidence."
+        )
+    if model.errors is None:
+        raise ValueError(
+            "which rows to label follows from how far the model's probabilities may be off, but this model comes from "
+            "a file of an earlier version, which does not say. Fit it again."
+        )
+    return model
+
+
+def _rows_to_look_at(is_labeled: np.ndarray, n: int, rng: np.random.RandomState) -> np.ndarray:
+    """All rows, or a sample of so many that n unlabeled ones are among them."""
+    if len(is_labeled) <= MOST_ROWS:
+        return np.arange(len(is_labeled))
+    drawn = rng.choice(len(is_labeled), MOST_ROWS, replace=False)
+    if (missing := n - int((~is_labeled[drawn]).sum())) > 0:
+        others = np.setdiff1d(np.flatnonzero(~is_labeled), drawn)
+        drawn = np.concatenate([drawn, rng.choice(others, missing, replace=False)])
+    return np.sort(drawn)
+
+
+def _suggest(model: PosteriorModel, table: np.ndarray, free: np.ndarray, n: int) -> Suggestions:
+    assert model.errors is not None
+    columns = model.columns(table)
+    f, kappa = columns @ model.coefficients[:, 0], float(flattening(model.unseen[0]))
+    prob = expit(kappa * f + model.offset[0])
+    likely = _likely_rows(prob, free, n)
+    covariance = model.errors.covariance
+    steepness = kappa * prob * (1 - prob)
+    found = choose_rows(columns, covariance, steepness, model.variance_of_confidence(f), likely, n)
+    propensity, _ = model.propensity_and_deviation(table)
+    usual = float(prob @ propensity / prob.sum())
+    alike = share_of_likes(columns, covariance, found.rows)
+    rare = propensity[found.rows] < RARELY * usual  # False for two samples, where it is NaN
+    kinds = tuple(GAP if each else ESTIMATE for each in rare)
+    facts = zip(kinds, propensity[found.rows].tolist(), alike.tolist(), strict=True)
+    reasons = tuple(_reason(kind, own, usual, share) for kind, own, share in facts)
+    return Suggestions(found.rows, kinds, reasons, found.left, len(table))
+
+
+def _likely_rows(prob: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
+    """Unlabeled rows that are at least as likely positive as a row is on average; more of the likeliest if too few."""
+    likely = np.flatnonzero(free & (prob >= prob.mean()))
+    if len(likely) >= n:
+        return likely
+    candidates = np.flatnonzero(free)
+    return np.asarray(np.sort(candidates[np.argsort(-prob[candidates], kind="stable")[:n]]))
+
+
+def _reason(kind: str, propensity: float, usual: float, alike: float) -> str:
+    """In the words of somebody who has never heard of a propensity, and without the probability, which would lead."""
+    depend = f"{percent(alike)} of all rows are like it, and become more certain with it"
+    if kind == GAP:
+        return (
+            f"Positives like it are rarely labeled: about {percent(propensity)} of them, of all positives "
+            f"{percent(usual)}. {depend}."
+        )
+    return f"The model is unsure about rows like it: {depend}."
