@@ -1,8 +1,11 @@
-"""Which rows to label so that the probabilities of all rows become as certain as possible."""
+"""Which rows to label so that what is estimated becomes as certain as possible."""
 
 from dataclasses import dataclass
 
 import numpy as np
+
+ALIKE = 0.7
+"""Correlation of the errors of two rows from which on they are alike."""
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,7 @@ class Chosen:
     ----------
     rows : int array of shape (n,)
     left : array of shape (n,)
-        Mean squared error of the probabilities that is left after each of them, relative to that before the first.
+        Variance of the estimates that is left after each of them, relative to that before the first; their mean.
     """
 
     rows: np.ndarray
@@ -23,22 +26,20 @@ class Chosen:
 def choose_rows(
     columns: np.ndarray,
     covariance: np.ndarray,
-    steepness: np.ndarray,
+    slopes: np.ndarray,
     variance_of_label: np.ndarray,
     allowed: np.ndarray,
     n: int,
 ) -> Chosen:
-    r"""Choose rows one after another, each the one whose label makes the probabilities of all rows most certain.
+    r"""Choose rows one after another, each the one whose label takes most from the variances of some estimates.
 
     .. math::
-        \max_i \frac{a_i' \Sigma M \Sigma a_i}{a_i' \Sigma a_i + \omega^2 + v_i}, \quad
-        M = \sum_j s_j^2 a_j a_j', \quad
+        \max_i \sum_q \frac{(c_q' \Sigma a_i)^2}{c_q' \Sigma_0 c_q} \Big/ (a_i' \Sigma a_i + \omega^2 + v_i), \quad
         \Sigma \leftarrow \Sigma - \frac{\Sigma a_i a_i' \Sigma}{a_i' \Sigma a_i + \omega^2 + v_i}
 
-    The fraction is what the confidence of row i would take from tr(M Sigma), the sum of the squared errors of the
-    probabilities of all rows. Rows like one that was chosen have little left to say, so that the rows differ.
-
-    Implements: Eq. (S1).
+    That is what the confidence of row i would take from the variances :math:`c_q' \Sigma c_q`, each relative to that
+    before any row was chosen, :math:`c_q' \Sigma_0 c_q`. Rows like one that was chosen have little left to say, so that
+    the rows differ. Implements: Eq. (S1).
 
     Parameters
     ----------
@@ -46,44 +47,37 @@ def choose_rows(
         Of f, Eq. (P4).
     covariance : array of shape (n_columns, n_columns)
         Of its coefficients.
-    steepness : array of shape (n_rows,)
-        Derivative of each probability by f.
+    slopes : array of shape (n_columns, n_estimates)
+        Derivatives of the estimates by the coefficients.
     variance_of_label : array of shape (n_rows,)
         Of the logit of the confidence that each row would be given, around f.
     allowed : int array
         Rows to choose from, n or more of them.
     n : int
     """
-    weighted = columns * steepness[:, None]
-    matrix = weighted.T @ weighted
-    own = columns[allowed]
-    shared = own @ covariance  # of each candidate with the coefficients
-    left = whole = max(float(np.sum(matrix * covariance)), 1e-300)
-    gain = np.einsum("ij,ij->i", shared @ matrix, shared)
+    own, noise = columns[allowed], variance_of_label[allowed]
+    shared = own @ covariance  # of the error of each candidate with those of the coefficients
+    whole = np.maximum(np.sum(slopes * (covariance @ slopes), axis=0), 1e-300)
+    slopes, left = slopes / np.sqrt(whole), np.ones(len(whole))
     variance = np.einsum("ij,ij->i", shared, own)
-    noise = variance_of_label[allowed]
-    free, found, shares = np.ones(len(allowed), dtype=bool), np.empty(n, dtype=np.int64), np.empty(n)
+    pulled = shared @ slopes
+    found, shares = np.empty(n, dtype=np.int64), np.empty(n)
     for number in range(n):
-        best = int(np.argmax(np.where(free, gain / (variance + noise), -np.inf)))
-        free[best], found[number] = False, allowed[best]
+        best = int(np.argmax(np.sum(pulled**2, axis=1) / (variance + noise)))
         direction = shared[best] / np.sqrt(variance[best] + noise[best])
-        pulled = matrix @ direction
-        along, removed = own @ direction, float(direction @ pulled)
-        left -= removed
-        shares[number] = max(left, 0.0) / whole
-        gain = np.maximum(gain - 2 * along * (shared @ pulled) + along**2 * removed, 0)
+        along, removed = own @ direction, slopes.T @ direction
+        found[number], left = allowed[best], left - removed**2
+        shares[number] = np.mean(np.maximum(left, 0))
+        pulled -= np.outer(along, removed)
         variance = np.maximum(variance - along**2, 0)
-        shared = shared - np.outer(along, direction)
+        shared -= np.outer(along, direction)
+        noise[best] = np.inf  # it has been chosen
     return Chosen(found, shares)
 
 
 def share_of_likes(columns: np.ndarray, covariance: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """For each of these rows, the share of all rows whose error follows that of this one: a correlation above 0.7."""
-    root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance) / len(covariance) * np.eye(len(covariance)))
-    parts = columns @ root
+    size, root = np.linalg.eigh(covariance)
+    parts = columns @ (root * np.sqrt(np.maximum(size, 0)))
     parts /= np.maximum(np.linalg.norm(parts, axis=1, keepdims=True), 1e-300)
     return np.asarray(np.mean(parts @ parts[rows].T > ALIKE, axis=0))
-
-
-ALIKE = 0.7
-"""Correlation of the errors of two rows from which on they are alike."""

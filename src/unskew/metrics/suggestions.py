@@ -12,11 +12,15 @@ from unskew._support.text import percent
 from unskew.data.labels import labeled_by
 from unskew.data.validation import one_label_per_row
 from unskew.metrics._label_design import choose_rows, share_of_likes
+from unskew.metrics.estimates import auc_and_slope
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior import PosteriorModel
 
 MOST_ROWS = 20_000
 """Rows that suggestions are chosen from and for, at most: a random sample of a larger table."""
+LEAST_LIKELY = 0.5
+"""Probability, relative to the mean, below which a row is not suggested: what a confidence near 0 says is a matter of
+votes and rounding, and a list of rows that all turn out negative is one that nobody finishes."""
 RARELY = 0.5
 """Share of the usual propensity below which positives count as rarely labeled."""
 GAP, ESTIMATE = "gap", "estimate"
@@ -36,8 +40,8 @@ class Suggestions:
     reasons : tuple of str
         The same as a sentence each.
     left : array of shape (n,)
-        Mean squared error of the probabilities of all rows that should be left once this row and those before it are
-        labeled, relative to that of now; by the model's own account.
+        What the model expects to be left of the variances of the AUC and of the share of positives once this row and
+        those before it are labeled: the mean of the two, relative to now. Only errors of its own coefficients count.
     n_considered : int
         Rows that they were chosen from.
     """
@@ -91,7 +95,7 @@ def suggest(
         )
     looked_at = _rows_to_look_at(is_labeled, n, check_random_state(random_state))
     table = rows.take(looked_at).reshape(len(looked_at), -1).astype(np.float64)
-    found = _suggest(model, table, ~is_labeled[looked_at], n)
+    found = _suggest(model, table, est.scores_at(rows, looked_at), ~is_labeled[looked_at], n)
     return Suggestions(looked_at[found.rows], found.kinds, found.reasons, found.left, found.n_considered)
 
 
@@ -128,28 +132,27 @@ def _rows_to_look_at(is_labeled: np.ndarray, n: int, rng: np.random.RandomState)
     return np.sort(drawn)
 
 
-def _suggest(model: PosteriorModel, table: np.ndarray, free: np.ndarray, n: int) -> Suggestions:
+def _suggest(model: PosteriorModel, table: np.ndarray, score: np.ndarray, free: np.ndarray, n: int) -> Suggestions:
     assert model.errors is not None
-    columns = model.columns(table)
+    columns, covariance = model.columns(table), model.errors.covariance
     f, kappa = columns @ model.coefficients[:, 0], float(flattening(model.unseen[0]))
     prob = expit(kappa * f + model.offset[0])
-    likely = _likely_rows(prob, free, n)
-    covariance = model.errors.covariance
     steepness = kappa * prob * (1 - prob)
-    found = choose_rows(columns, covariance, steepness, model.variance_of_confidence(f), likely, n)
-    propensity, _ = model.propensity_and_deviation(table)
+    by_row = np.column_stack([auc_and_slope(score, prob)[1], np.full(len(prob), 1 / len(prob))])
+    slopes = columns.T @ (steepness[:, None] * by_row)
+    found = choose_rows(columns, covariance, slopes, model.variance_of_confidence(f), _likely_rows(prob, free, n), n)
+    propensity = model.propensity_and_deviation(table)[0]
     usual = float(prob @ propensity / prob.sum())
-    alike = share_of_likes(columns, covariance, found.rows)
-    rare = propensity[found.rows] < RARELY * usual  # False for two samples, where it is NaN
-    kinds = tuple(GAP if each else ESTIMATE for each in rare)
-    facts = zip(kinds, propensity[found.rows].tolist(), alike.tolist(), strict=True)
-    reasons = tuple(_reason(kind, own, usual, share) for kind, own, share in facts)
+    own, alike = propensity[found.rows], share_of_likes(columns, covariance, found.rows)
+    kinds = tuple(GAP if each else ESTIMATE for each in own < RARELY * usual)  # for two samples it is NaN: no gaps
+    facts = zip(kinds, own.tolist(), alike.tolist(), strict=True)
+    reasons = tuple(_reason(kind, each, usual, share) for kind, each, share in facts)
     return Suggestions(found.rows, kinds, reasons, found.left, len(table))
 
 
 def _likely_rows(prob: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
-    """Unlabeled rows that are at least as likely positive as a row is on average; more of the likeliest if too few."""
-    likely = np.flatnonzero(free & (prob >= prob.mean()))
+    """Unlabeled rows that are likely enough to be positive; the likeliest ones if there are too few."""
+    likely = np.flatnonzero(free & (prob >= LEAST_LIKELY * prob.mean()))
     if len(likely) >= n:
         return likely
     candidates = np.flatnonzero(free)
