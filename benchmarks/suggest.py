@@ -4,11 +4,11 @@
 
 In each draw a table has its biased labels. Rows are chosen in five ways (none, `unskew.suggest`, two random draws, the
 highest scores), checked, and labeled with the confidence that the table's source gives them, positive or not; then
-everything is fitted again. The ranking is that of `conf-gp`, which is the posterior itself: its true AUC on rows that no
-fit has seen, and on the table the intervals of the AUC and of the share of positives, and how far both are off.
+everything is fitted again. The ranking is that of `conf-gp`, which is the posterior itself: its true AUC on rows that
+no fit has seen, and on the table the intervals of the AUC and of the share of positives, and how far both are off.
 
 `toy-votes` and `kinks-votes` are laws whose confidence is the share of five votes; `squares` has two humps of
-positives, of which one is hardly labeled; `claims` is the law of the example table; these two have the exact confidence.
+positives, of which one is hardly labeled; `claims` is the law of the example table; both have the exact confidence.
 Health surveys and images (30 principal components) are drawn by the paper's protocol: a tenth of the positives is
 labeled, nine labels of ten are favored positives, a network trained on 10,000 other rows gives the confidence, half of
 the test rows are positive; 3,000 rows instead of 5,000, at priors of 0.1 and 0.2 in turn.
@@ -35,7 +35,7 @@ import numpy as np
 
 import unskew
 from estimate_beds import Change, Draw, claims, components, exact, kinks, squares, table, toy, votes
-from rows import Row, continued
+from rows import Row, continued, save_machine
 from unskew.learning.threads import one_thread
 from unskew.learning.trainer import Trainer
 from unskew.metrics import auc
@@ -183,6 +183,7 @@ def main() -> None:
                 for row in rows:
                     append(row)
                 print(name, seed, *(f"{row['way']}: {row['auc']:.4f}" for row in rows), flush=True)
+    save_machine(out)
 
 
 if __name__ == "__main__":

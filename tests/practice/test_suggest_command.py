@@ -1,5 +1,9 @@
 """Rows to label next by the commands that an analyst types: a list, the table with the new labels, another fit."""
 
+import re
+import shlex
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -64,7 +68,7 @@ def test_the_list_names_unlabeled_rows_with_reasons_and_blanks_to_fill_in(ready,
         expected = table[int(row) - 1]
         assert expected["known"].item() == "0"
         assert case.removeprefix("'") == expected["case"].item()
-    assert all("all rows are like it" in each for each in frame["why"])
+    assert all("rows like it" in each or "Positives like it" in each for each in frame["why"])
     suggest(ready, tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "list.csv").read_bytes()
 
@@ -173,6 +177,27 @@ def test_answers_that_cannot_be_used_are_refused(ready, tmp_path):
     assert "comes from another one, or the table was changed" in told_of("table", 1, "0" * 16)
     whole.drop("row").write_csv(tmp_path / "cut.csv")
     assert 'there must be a column "row"' in refused(ready, tmp_path / "cut.csv")
+
+
+def test_the_blocks_of_the_page_run_as_written(tmp_path, capsys):
+    text = (Path(__file__).parents[2] / "docs/suggestions.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, re.S):
+        exec(compile(block, "docs/suggestions.md", "exec"), {})
+    assert "rows like it" in (shown := capsys.readouterr().out) or "Positives like it" in shown
+    (commands,) = re.findall(r"```console\n(.*?)```", text, re.S)
+    run_program("example", "claims", cwd=tmp_path)
+    columns = ["--label", "known_fraud", "--confidence", "risk", "--exclude", "claim_id", "--exclude", "fraud"]
+    quick = ["--method", "conf-gp", "--no-estimate"]
+    assert run_program("fit", "claims.csv", *columns, *quick, "--out", "claims.unskew", cwd=tmp_path).returncode == 0
+    for command in commands.splitlines():
+        arguments = shlex.split(command)[1:]
+        result = run_program(*arguments, *(quick if arguments[0] == "fit" else ()), cwd=tmp_path)
+        assert result.returncode == 0, (command, result.stderr)
+        if arguments[-1] == "to_label.csv":  # a checker finds each of the rows to be rather unlikely
+            found = pl.read_csv(tmp_path / "to_label.csv", infer_schema=False)
+            found.with_columns(positive=pl.lit("0"), confidence=pl.lit("0.2")).write_csv(tmp_path / "to_label.csv")
+    first, second = (TableModel.load(tmp_path / name).source for name in ("claims.unskew", "again.unskew"))
+    assert second.n_labeled == first.n_labeled + 50
 
 
 def test_requests_that_cannot_be_met(ready, tmp_path):

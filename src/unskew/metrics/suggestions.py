@@ -161,10 +161,9 @@ def _likely_rows(prob: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
 
 def _reason(kind: str, propensity: float, usual: float, alike: float) -> str:
     """In the words of somebody who has never heard of a propensity, and without the probability, which would lead."""
-    depend = f"{percent(alike)} of all rows are like it, and become more certain with it"
     if kind == GAP:
         return (
-            f"Positives like it are rarely labeled: about {percent(propensity)} of them, of all positives "
-            f"{percent(usual)}. {depend}."
+            f"Positives like it are rarely labeled: about {percent(propensity)} of them, against {percent(usual)} of "
+            f"all. Its label tells most about the {percent(alike)} of rows that are like it."
         )
-    return f"The model is unsure about rows like it: {depend}."
+    return f"The model is unsure about rows like it, {percent(alike)} of all, and the estimates depend on them."
