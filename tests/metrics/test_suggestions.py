@@ -5,13 +5,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 import unskew
+from unskew.errors import LowReliabilityWarning
 from unskew.metrics import suggestions
 from unskew.metrics._label_design import choose_rows, share_of_likes
+from unskew.metrics.estimates import plug_in_auc
 from unskew.metrics.suggestions import ESTIMATE, GAP, suggest
+from unskew.posterior import offset_for
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +113,39 @@ def test_two_samples_have_no_gaps():
     drawn = unskew.datasets.toy.draw_two_samples(80, 600, random_state=0)
     ranker = unskew.make("conf-gp", scenario="two-sample").fit(drawn.X, drawn.labeled, confidence=drawn.confidence)
     assert set(suggest(ranker, drawn.X, 10, labeled=drawn.labeled).kinds) == {ESTIMATE}
+
+
+def test_a_known_share_of_positives_needs_no_label(drawn):
+    """The first choice takes most from the variance of the AUC, the mean probability held."""
+    ranker = unskew.make("conf-gp", prior=0.2).fit(drawn.X, drawn.labeled, confidence=drawn.confidence)
+    found = suggest(ranker, drawn.X, 5, labeled=drawn.labeled)
+    model = ranker.posterior_
+    columns = model.columns(drawn.X.astype(np.float32).astype(np.float64))  # ranks see which values are equal
+    covariance = model.errors.covariance
+    score = ranker.decision_function(drawn.X)
+
+    def auc_at(change):
+        f = columns @ (model.coefficients[:, 0] + change)
+        logits = f / np.sqrt(1 + np.pi * model.unseen[0] / 8)
+        return plug_in_auc(score, expit(logits + offset_for(0.2, logits)))
+
+    step = 1e-4
+    slope = np.array([auc_at(step * each) - auc_at(-step * each) for each in np.eye(columns.shape[1])]) / (2 * step)
+    f = columns @ model.coefficients[:, 0]
+    variance = np.sum((columns @ covariance) * columns, axis=1) + model.variance_of_confidence(f)
+    gain = (columns @ covariance @ slope) ** 2 / variance
+    probability = ranker.predict_proba(drawn.X)[:, 1]
+    gain[(drawn.labeled == 1) | (probability < probability.mean() / 2)] = 0
+    assert found.rows[0] == np.argmax(gain)
+    assert found.left[0] == pytest.approx(1 - gain.max() / (slope @ covariance @ slope), abs=1e-3)
+
+
+def test_where_the_confidence_says_little_there_is_a_warning(drawn):
+    rng = np.random.RandomState(0)
+    chance = np.where(drawn.labeled == 1, rng.uniform(size=1500), np.nan)
+    ranker = unskew.make("conf-gp").fit(drawn.X, drawn.labeled, confidence=chance)
+    with pytest.warns(LowReliabilityWarning, match="can hardly be predicted .* label some rows that are drawn at rand"):
+        suggest(ranker, drawn.X, 5, labeled=drawn.labeled)
 
 
 def test_words_and_missing_values_are_taken_as_fit_takes_them(drawn):

@@ -1,5 +1,6 @@
 """Which rows to label next, and why."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from unskew._support.text import percent
 from unskew.data.labels import labeled_by
 from unskew.data.validation import one_label_per_row
+from unskew.errors import LowReliabilityWarning
 from unskew.metrics._label_design import choose_rows, share_of_likes
 from unskew.metrics.estimates import auc_and_slope
+from unskew.metrics.reliability import check_reliability, shows_points
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior import PosteriorModel
 
@@ -59,7 +62,8 @@ def suggest(
     """Say which rows to label next so that ranking and estimates get better, each with its reason.
 
     A label is a row with a confidence, whether it turns out positive or not: fit again with y = 1 and that confidence
-    on every row that was checked. `docs/suggestions.md` derives the choice and says what it brings.
+    on every row that was checked. `docs/suggestions.md` derives the choice and says what it brings. Warns where the
+    confidence can hardly be predicted from the row.
 
     Parameters
     ----------
@@ -84,6 +88,8 @@ def suggest(
     (5, False)
     """
     model = _model_with_errors(est)
+    if note := note_on_reliability(est):
+        warnings.warn(note, LowReliabilityWarning, stacklevel=2)
     rows = est.read_features(X)
     is_labeled = np.zeros(len(rows), dtype=bool)
     if labeled is not None:
@@ -95,8 +101,19 @@ def suggest(
         )
     looked_at = _rows_to_look_at(is_labeled, n, check_random_state(random_state))
     table = rows.take(looked_at).reshape(len(looked_at), -1).astype(np.float64)
-    found = _suggest(model, table, est.scores_at(rows, looked_at), ~is_labeled[looked_at], n)
+    score, free = est.scores_at(rows, looked_at), ~is_labeled[looked_at]
+    found = _suggest(model, table, score, free, n, is_prior_known=est.prior is not None)
     return Suggestions(looked_at[found.rows], found.kinds, found.reasons, found.left, found.n_considered)
+
+
+def note_on_reliability(est: Any) -> str:
+    """What to know where the confidence hardly follows from the row; empty where it does."""
+    if shows_points(est.reliability_):
+        return ""
+    return (
+        f"{check_reliability(est.reliability_).text} So it is hardly known what the model is unsure of: label some "
+        "rows that are drawn at random, too."
+    )
 
 
 def _model_with_errors(est: Any) -> PosteriorModel:
@@ -132,14 +149,15 @@ def _rows_to_look_at(is_labeled: np.ndarray, n: int, rng: np.random.RandomState)
     return np.sort(drawn)
 
 
-def _suggest(model: PosteriorModel, table: np.ndarray, score: np.ndarray, free: np.ndarray, n: int) -> Suggestions:
+def _suggest(
+    model: PosteriorModel, table: np.ndarray, score: np.ndarray, free: np.ndarray, n: int, *, is_prior_known: bool
+) -> Suggestions:
     assert model.errors is not None
     columns, covariance = model.columns(table), model.errors.covariance
     f, kappa = columns @ model.coefficients[:, 0], float(flattening(model.unseen[0]))
     prob = expit(kappa * f + model.offset[0])
     steepness = kappa * prob * (1 - prob)
-    by_row = np.column_stack([auc_and_slope(score, prob)[1], np.full(len(prob), 1 / len(prob))])
-    slopes = columns.T @ (steepness[:, None] * by_row)
+    slopes = columns.T @ _slopes_by_row(score, prob, steepness, is_prior_known=is_prior_known)
     found = choose_rows(columns, covariance, slopes, model.variance_of_confidence(f), _likely_rows(prob, free, n), n)
     propensity = model.propensity_and_deviation(table)[0]
     usual = float(prob @ propensity / prob.sum())
@@ -148,6 +166,14 @@ def _suggest(model: PosteriorModel, table: np.ndarray, score: np.ndarray, free: 
     facts = zip(kinds, own.tolist(), alike.tolist(), strict=True)
     reasons = tuple(_reason(kind, each, usual, share) for kind, each, share in facts)
     return Suggestions(found.rows, kinds, reasons, found.left, len(table))
+
+
+def _slopes_by_row(score: np.ndarray, prob: np.ndarray, steepness: np.ndarray, *, is_prior_known: bool) -> np.ndarray:
+    """Derivatives of AUC and share of positives by the f of each row; a known share stays, and only the AUC counts."""
+    of_auc = steepness * auc_and_slope(score, prob)[1]
+    if is_prior_known:  # the offset moves against f, so that the mean is held
+        return np.asarray(of_auc - of_auc.sum() / steepness.sum() * steepness)[:, None]
+    return np.column_stack([of_auc, steepness / len(prob)])
 
 
 def _likely_rows(prob: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:

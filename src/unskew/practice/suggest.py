@@ -11,7 +11,8 @@ import numpy as np
 from unskew._support.progress import progress_bar
 from unskew._support.text import listed, plural, shown
 from unskew.errors import TableError
-from unskew.metrics.suggestions import MOST_ROWS, suggest
+from unskew.metrics.estimates import findings_instead_of_warnings
+from unskew.metrics.suggestions import MOST_ROWS, note_on_reliability, suggest
 from unskew.practice.model import TableModel
 from unskew.practice.origin import digest_of
 from unskew.practice.reasons import RowSample
@@ -66,7 +67,8 @@ def write_suggestions(
             f"{path}: --rows must be from 1 to the number of rows without a label, {n_free:,}"
             f"{' of those that were looked at' * (drawn.n_rows > len(labeled))}, but it is {n:,}. Give another number."
         )
-    found = suggest(model.ranker, drawn.X, n, labeled=model.ranker.classes_[labeled], random_state=seed)
+    with findings_instead_of_warnings():
+        found = suggest(model.ranker, drawn.X, n, labeled=model.ranker.classes_[labeled], random_state=seed)
     frame, formulas = (
         drawn.frame.select(pl.col(OF_TABLE + name).alias(name) for name in ids)[found.rows],
         Counter[str](),
@@ -78,7 +80,7 @@ def write_suggestions(
         why = pl.Series(WHY, list(found.reasons))
         origin = pl.lit(digest_of(path)).alias(ORIGIN)
         writer.write(frame.with_columns(*blanks, why, drawn.frame[ROW][found.rows], origin))
-    notes = list(drawn.notes)
+    notes = [*drawn.notes, *([note] if (note := note_on_reliability(model.ranker)) else [])]
     if drawn.n_rows > len(labeled):
         notes.append(f"the list was chosen from {len(labeled):,} rows, drawn at random from {drawn.n_rows:,}.")
     if formulas:
