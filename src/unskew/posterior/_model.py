@@ -149,8 +149,8 @@ def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[
     if "covariance" in arrays:  # nor do they say how far they may be off
         n_coefficients = 1 + n_features + N_WAVES
         wanted |= {"covariance": (n_coefficients, n_coefficients), "noise": ()}
-    if "propensity" in arrays:
-        wanted["propensity"] = (1 + n_features,)
+        if "propensity" in arrays:
+            wanted["propensity"] = (1 + n_features,)
     if {name: shape(name) for name in {*wanted, *arrays}} != wanted:
         raise ValueError(f"a posterior must have arrays of the shapes {wanted}, but they do not fit")
     for name, most in (("kept", n_columns), ("ranked", n_kept), ("marked", n_inputs)):
@@ -160,7 +160,8 @@ def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[
     others = [each for name, each in arrays.items() if name not in ("kept", "ranked", "marked")]
     if not all(each.dtype == np.float64 and np.isfinite(each).all() for each in others):
         raise ValueError("a posterior must have finite numbers in float64")
-    if float(arrays["unseen"]) < 0 or float(arrays.get("noise", 0)) < 0 or (arrays["deviation"] <= 0).any():
+    variances = arrays["unseen"], arrays.get("noise", 0.0), np.diagonal(arrays.get("covariance", np.zeros((1, 1))))
+    if min(np.min(each) for each in variances) < 0 or (arrays["deviation"] <= 0).any():
         raise ValueError("variances of a posterior must be 0 or more, and deviations above 0")
     return arrays
 
