@@ -117,6 +117,24 @@ def test_labels_are_spelled_as_the_column_has_them(ready, tmp_path, suffix):
     assert after["risk"].null_count() == frame["risk"].null_count() - 4
 
 
+def test_a_folder_of_parquet_files_is_one_table(ready, tmp_path):
+    frame, folder = pl.read_csv(ready / "cases.csv"), tmp_path / "cases"
+    folder.mkdir()
+    frame[:250].write_parquet(folder / "a.parquet")
+    frame[250:].write_parquet(folder / "b.parquet")
+    run("suggest", ready / "m.unskew", folder, "--id", "case", "--rows", 30, "--out", tmp_path / "list.csv")
+    suggest(ready, tmp_path / "whole.csv", "--rows", 30)
+    listed, whole = (pl.read_csv(tmp_path / name).drop("table") for name in ("list.csv", "whole.csv"))
+    assert listed.equals(whole)
+    answered(tmp_path / "list.csv").write_csv(tmp_path / "list.csv")
+    out = tmp_path / "labeled.parquet"
+    run("suggest", ready / "m.unskew", folder, "--checked", tmp_path / "list.csv", "--out", out)
+    assert pl.read_parquet(out)["known"].sum() == frame["known"].sum() + 30
+    frame[:100].write_parquet(folder / "b.parquet")
+    told = run_program("suggest", ready / "m.unskew", folder, "--checked", tmp_path / "list.csv", "--out", out)
+    assert "comes from another one, or the table was changed" in " ".join(told.stderr.split())
+
+
 def test_new_rows_without_a_label_column_get_one(ready, tmp_path):
     toy_frame(300, seed=4).drop("known", "risk").write_csv(tmp_path / "new.csv")
     n_rows, notes = write_suggestions(
