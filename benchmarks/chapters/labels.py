@@ -26,8 +26,8 @@ def suggest_section(rows: list[TextRow], of_auto: list[TextRow]) -> str:
         "## Labels that were suggested",
         "`python benchmarks/suggest.py`. Biased labels, then rows that were chosen in one of four ways and labeled "
         "with their confidence, positive or not; on the thirty seeds of each table that were written down before any "
-        "of them was run, as far as they are done. True test AUC of `conf-gp` before, and how it changes; the last column "
-        "is the difference of 50 suggested and 100 random labels, with its standard error.",
+        "of them was run, as far as they are done. True test AUC of `conf-gp` before, and how it changes; the last "
+        "column is the difference of 50 suggested and 100 random labels, with its standard error.",
         table(
             ["table", "draws", "labels before", "positives among 50 suggested", "AUC before"]
             + [way for way in ways if way != NONE]
