@@ -10,6 +10,7 @@ from pathlib import Path
 
 from chapters.explanations import explanation_section
 from chapters.goals import goal_section
+from chapters.labels import suggest_section
 from chapters.pairs import pair_picture, pair_section
 from chapters.rankings import categories_section, trees_section
 from chapters.steps import step_picture, step_section
@@ -29,6 +30,7 @@ ROOT = Path(__file__).parents[1]
 FILES = (
     *("pair_sums", "step_ratio", "cnn_step", "jobs", "beside_others", "trees", "long_training"),
     *("larger_than_memory", "million_rows", "explain", "trees_auc", "trees_categories"),
+    *("suggest", "suggest_auto"),
 )
 
 
@@ -72,6 +74,7 @@ def page(results: Results) -> str:
         explanation_section(results["explain"]),
         trees_section(results["trees_auc"]),
         categories_section(results["trees_categories"]),
+        suggest_section(results["suggest"], results["suggest_auto"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 

@@ -22,6 +22,7 @@ SCRIPTS = (
     "million_rows",
     "explain",
     "warnings_study",
+    "suggest",
     "page",
 )
 
@@ -36,6 +37,7 @@ def modules():
         each
         for each in sys.modules
         if each.partition(".")[0] in {"rows", "measure", "chapters", "large_table", "warned_tables", *SCRIPTS}
+        if each.partition(".")[0] in {"rows", "measure", "chapters", "large_table", "estimate_beds", *SCRIPTS}
     ]:
         sys.modules.pop(name, None)
 
@@ -97,6 +99,28 @@ def test_auto_with_trees_is_compared_with_the_better_of_network_and_trees(module
     ]
     section = importlib.import_module("chapters.rankings").trees_section(rows)
     assert "| rules | 2 | 100 | 0.710 | 0.730 | 0.810 | 0.760 | +0.030 |" in section
+
+
+def test_suggested_labels_are_compared_with_twice_as_many_random_ones(modules):
+    aucs = {"none": (0.7, 0.72), "50 suggested": (0.74, 0.74), "100 random": (0.72, 0.74)}
+    rows = [
+        {"table": name, "seed": str(seed), "labels": "60", "way": way, "positives": "20", "auc": str(auc)}
+        | {
+            "own_auc": "0.8",
+            "own_auc_true": "0.79",
+            "own_auc_low": "0.7",
+            "own_auc_high": str(0.8 + wider * (way == "50 suggested")),
+        }
+        | {"prior": "0.1", "prior_true": "0.12", "prior_low": "0.05", "prior_high": "0.2"}
+        for name, worse, wider in (("met", 0.0, 0.1), ("missed", 0.05, 0.2))
+        for way, own in aucs.items()
+        for seed, auc in enumerate(each - worse * (way == "50 suggested") for each in own)
+    ]
+    section = importlib.import_module("chapters.labels").suggest_section(rows, [])
+    assert "| met | 2 | 60 | 20 | 0.7100 | +0.0300 | +0.0200 | +0.0100 ± 0.0100 |" in section
+    assert "| met, AUC | 0.100 (0.010) | 0.200 (0.010) | 0.100 (0.010) |" in section
+    assert "100 random ones (`met`), or make the mean interval of the AUC as short (nowhere)" in section
+    assert "Neither holds on `missed`." in section
 
 
 @pytest.mark.parametrize(("time_of_ours", "verdict"), [(1.0, "met"), (2.0, "**missed**")])

@@ -13,7 +13,7 @@ def trees_section(rows: list[TextRow]) -> str:
     if not rows:
         return ""
     ways = list(dict.fromkeys(row["way"] for row in rows))
-    lines = [_line(name, own, ways) for name, own in _by_table(rows)]
+    lines = [_line(name, own, ways) for name, own in by_table(rows)]
     header = ["table", "draws", "labels", *ways, "auto, trees over the better of network and trees"]
     return (
         "## Boosted trees\n\n"
@@ -24,19 +24,21 @@ def trees_section(rows: list[TextRow]) -> str:
     )
 
 
-def _by_table(rows: list[TextRow]) -> Iterator[tuple[str, list[TextRow]]]:
+def by_table(rows: list[TextRow]) -> Iterator[tuple[str, list[TextRow]]]:
+    """Rows of each table, in the order in which they were made."""
     for name in dict.fromkeys(row["table"] for row in rows):
         yield name, where(rows, table=name)
 
 
 def _line(name: str, rows: list[TextRow], ways: list[str]) -> list[str]:
-    mean = {way: _mean(where(rows, way=way), "auc") for way in ways}
-    gain = mean["auto, trees"] - max(mean[way] for way in PARTS_OF_TREES)
-    draws, labels = len(where(rows, way=ways[0])), _mean(rows, "labels")
-    return [name, str(draws), f"{labels:.0f}", *(f"{each:.3f}" for each in mean.values()), f"{gain:+.3f}"]
+    means = {way: mean(where(rows, way=way), "auc") for way in ways}
+    gain = means["auto, trees"] - max(means[way] for way in PARTS_OF_TREES)
+    draws, labels = len(where(rows, way=ways[0])), mean(rows, "labels")
+    return [name, str(draws), f"{labels:.0f}", *(f"{each:.3f}" for each in means.values()), f"{gain:+.3f}"]
 
 
-def _mean(rows: list[TextRow], column: str) -> float:
+def mean(rows: list[TextRow], column: str) -> float:
+    """Mean of a column."""
     return sum(float(row[column]) for row in rows) / len(rows)
 
 
@@ -45,11 +47,11 @@ def categories_section(rows: list[TextRow]) -> str:
     if not rows:
         return ""
     lines = []
-    for name, of_table in _by_table(rows):
+    for name, of_table in by_table(rows):
         for method in dict.fromkeys(row["method"] for row in of_table):
             own = where(of_table, method=method)
-            both = [_mean(own, column) for column in ("sets", "columns")]
-            labels = f"{_mean(own, 'labels'):.0f}"
+            both = [mean(own, column) for column in ("sets", "columns")]
+            labels = f"{mean(own, 'labels'):.0f}"
             lines.append([name, method, str(len(own)), labels, *(f"{each:.3f}" for each in both)])
     header = ["table", "method, with trees", "draws", "labels", "sets of categories", "a column for each"]
     return (

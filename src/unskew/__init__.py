@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not call __getattr_
     from unskew.learning import density_ratio as density_ratio
     from unskew.learning.density_ratio import ULSIF as ULSIF
     from unskew.metrics import diagnostics as diagnostics
+    from unskew.metrics.suggestions import Suggestions as Suggestions
+    from unskew.metrics.suggestions import suggest as suggest
     from unskew.objectives import auc_risk as risk  # noqa: F401
     from unskew.objectives import pu_risk as pu_risk
     from unskew.objectives import surrogates as surrogates
@@ -74,6 +76,8 @@ _NAMES = {
     "check_table": "checks",
     "explain": "explaining",
     "Explanation": "explaining",
+    "suggest": "metrics.suggestions",
+    "Suggestions": "metrics.suggestions",
     "ULSIF": "learning.density_ratio",
     "ParquetRows": "data.parquet",
 }

@@ -295,6 +295,12 @@ def test_arrays_bring_the_same_model_back(data, found):
     arrays = found.model.to_arrays()
     again = PosteriorModel.from_arrays(arrays, 2)
     np.testing.assert_array_equal(again.predict(data.X), found.model.predict(data.X))
+    for one, other in zip(
+        again.propensity_and_deviation(data.X), found.model.propensity_and_deviation(data.X), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    older = {name: each for name, each in arrays.items() if name not in ("covariance", "noise", "propensity")}
+    assert PosteriorModel.from_arrays(older, 2).errors is None
 
 
 DAMAGES = {
@@ -306,6 +312,9 @@ DAMAGES = {
     "negative place": lambda arrays: arrays.update(ranked=arrays["ranked"] - 1),
     "deviation": lambda arrays: arrays.update(deviation=-arrays["deviation"]),
     "variance": lambda arrays: arrays.update(unseen=np.array(-1.0)),
+    "variance of coefficients": lambda arrays: arrays.update(covariance=-arrays["covariance"]),
+    "noise": lambda arrays: arrays.update(noise=np.array(-1.0)),
+    "errors without covariance": lambda arrays: arrays.pop("covariance"),
     "more": lambda arrays: arrays.update(other=np.zeros(3)),
     "half of the components": lambda arrays: arrays.update(center=np.zeros(2)),
 }

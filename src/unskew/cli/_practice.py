@@ -1,4 +1,4 @@
-"""Commands for a table in a file: fit, score, evaluate, audit, compare, report."""
+"""Commands for a table in a file: fit, score, evaluate, audit, suggest, compare, report."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
-from unskew._support.text import plural
+from unskew._support.text import plural, shown
 from unskew.cli._app import Seed, app, say, show, warn
 
 if TYPE_CHECKING:
@@ -257,6 +257,54 @@ def audit(
     show(audit_table(found), title)
     say(found.calibration)
     _write_json(as_json, result.to_json())
+
+
+@app.command(short_help="Say which rows to label next; once labeled, write the table to fit again.")
+def suggest(
+    model: Model,
+    data: Data,
+    id_columns: Annotated[
+        list[str] | None, Option("--id", help="Column that names a row to whoever checks it; may be repeated.")
+    ] = None,
+    rows: Annotated[int, Option(help="How many rows to label.")] = 50,
+    out: Annotated[
+        Path | None,
+        Option(help="File to write, .csv or .parquet.  [default: to_label.csv, with --checked labeled.csv]"),
+    ] = None,
+    checked: Annotated[
+        Path | None, Option(help="List that was filled in: DATA is written again with the new labels.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Say which rows of DATA to label next, so that ranking and estimates get better, and why each.
+
+    Give each row that you check a confidence, from the same source as before, whether it is positive or not. A row that
+    is not positive may also be left without one; it then stays unlabeled.
+
+    Example: unskew suggest cases.unskew cases.csv --id case_number --rows 50 --out to_label.csv
+
+    Then: unskew suggest cases.unskew cases.csv --checked to_label.csv --out labeled.csv
+    """
+    from unskew.practice.model import TableModel
+    from unskew.practice.suggest import fill_in, write_suggestions
+
+    if checked is None:
+        out = Path("to_label.csv") if out is None else out
+        require_writable(out, model, data)
+        n_rows, notes = write_suggestions(TableModel.load(model), data, id_columns or (), rows, out, seed=seed)
+        _show_notes(notes)
+        say(f"{plural(n_rows, 'row')} to label: {out}")
+        say(
+            "Fill in `positive` (1 or 0) and `confidence` (0 to 1, as the confidence of your labels), then: "
+            f"unskew suggest {model} {data} --checked {out} --out labeled.csv"
+        )
+        return
+    out = Path("labeled.csv") if out is None else out
+    require_writable(out, model, data, checked)
+    found = fill_in(TableModel.load(model), data, checked, out)
+    _show_notes(found.notes)
+    say(f"{plural(found.n_labeled, 'new label')}, {found.n_positive:,} of them positive: {out}")
+    say(f"Fit again: unskew fit {out} --label {shown(found.label)} --confidence {shown(found.confidence)}")
 
 
 @app.command(short_help="Compare methods using only the biased labels; recommend one.")

@@ -7,6 +7,7 @@ from unskew.metrics.cuts import BestCut, Costs, Earned, ProfitCurve, best_cut, b
 from unskew.metrics.estimates import RankingEstimate, TopRows, compare_rankings, estimate_ranking
 from unskew.metrics.sar import PairedDifference, SarAUC, SarCurves, paired_difference, sar_auc, sar_curves
 from unskew.metrics.scorer import SarScorer, make_sar_scorer
+from unskew.metrics.suggestions import Suggestions, suggest
 from unskew.objectives.auc import auc
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "SarAUC",
     "SarCurves",
     "SarScorer",
+    "Suggestions",
     "TopRows",
     "auc",
     "audit_estimate",
@@ -37,4 +39,5 @@ __all__ = [
     "paired_difference",
     "sar_auc",
     "sar_curves",
+    "suggest",
 ]

@@ -186,6 +186,12 @@ def plug_in_auc(score: np.ndarray, prob: np.ndarray) -> float:
     return _auc(score, prob).value
 
 
+def auc_and_slope(score: np.ndarray, prob: np.ndarray) -> tuple[float, np.ndarray]:
+    """Eq. (P8), and its derivative by the probability of each row."""
+    found = _auc(score, prob)
+    return found.value, found.slope
+
+
 def _checked_score(score: Any, posterior: Posterior, level: float) -> np.ndarray:
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, but it is {level!r}.")

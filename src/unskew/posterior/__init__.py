@@ -209,7 +209,7 @@ def fit_posterior(
         offset = np.array([offset_for(float(prior), each) for each in logits[everything].T])
         model, logits = replace(model, offset=offset), logits + offset
     prob, *others = expit(logits).T
-    propensity, deviation = found.propensity_and_deviation(X)
+    propensity, deviation = model.propensity_and_deviation(X)
     about = found.reliability, everything, np.array(others), int(labeled.sum()), bool(np.ptp(sure) > 0), prior
     return Posterior(prob, propensity, deviation, *about, model, found, X)
 

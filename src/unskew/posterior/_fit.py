@@ -2,17 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from unskew.errors import TooFewLabeled
-from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._basis import MOST_FEATURES, Scales, Scaling, Waves, columns_of_propensity, scale_of_columns
 from unskew.posterior._confidence import ConfidenceFit, confidence_logit, fit_confidence
-from unskew.posterior._joint_fit import FREE, USUAL_PROPENSITY, JointData, JointFit
-from unskew.posterior._model import PosteriorModel, blocks_of
+from unskew.posterior._joint_fit import FREE, JointData, JointFit
+from unskew.posterior._model import Errors, PosteriorModel
 from unskew.posterior._reliability import explained_share, weights_for_all_rows
 
 LEAST_LABELED = 4
@@ -58,29 +56,19 @@ class FittedPosterior:
 
     Attributes
     ----------
-    covariance : array
-        Of the coefficients of f, under the first set of assumptions.
     influence_of_labels : array of shape (n_labeled, n_columns)
         What each label, by how badly it was predicted from the others, did to the coefficients.
     """
 
     model: PosteriorModel
-    covariance: np.ndarray
     influence_of_labels: np.ndarray
     reliability: float
-    coefficients_of_propensity: np.ndarray | None
 
-    def propensity_and_deviation(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Of each row: the propensity (NaN for two samples), and the standard deviation of the posterior's logit."""
-        propensity, deviation = np.full(X.shape[0], np.nan), np.empty(X.shape[0])
-        for rows, block in blocks_of(X):
-            features = self.model.scaling.apply(block)
-            columns = self.model.waves.columns_of_posterior(features)
-            deviation[rows] = np.sqrt(np.sum((columns @ self.covariance) * columns, axis=1))
-            if self.coefficients_of_propensity is not None:
-                g = columns_of_propensity(features) @ self.coefficients_of_propensity + USUAL_PROPENSITY
-                propensity[rows] = expit(g)
-        return propensity, flattening(self.model.unseen[0]) * deviation
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of the coefficients of f, under the first set of assumptions."""
+        assert self.model.errors is not None
+        return self.model.errors.covariance
 
 
 def rows_to_fit(
@@ -137,10 +125,9 @@ def fit_rows(
     n = columns[0].shape[1]
     coefficients = np.column_stack([each.coefficients[:n] for each in fits])
     unseen = np.array([each.data.told.unseen for each in fits])
-    model = PosteriorModel(scaling, waves, coefficients, unseen, np.zeros(len(fits)))
-    of_propensity = None if two_sample else first.coefficients[n:]
-    influence = first.influence_of_labels(alone.residual)
-    return FittedPosterior(model, first.covariance[:n, :n], influence, _reliability(alone, first), of_propensity)
+    errors = Errors(first.covariance[:n, :n], first.data.noise, None if two_sample else first.coefficients[n:])
+    model = PosteriorModel(scaling, waves, coefficients, unseen, np.zeros(len(fits)), errors)
+    return FittedPosterior(model, first.influence_of_labels(alone.residual), _reliability(alone, first))
 
 
 def _reliability(alone: ConfidenceFit, joint: JointFit) -> float:

@@ -9,10 +9,31 @@ from scipy import sparse
 from scipy.special import expit, logit
 
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves
+from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves, columns_of_propensity
+from unskew.posterior._confidence import noise_variance
+from unskew.posterior._joint_fit import USUAL_PROPENSITY
 
 BLOCK, BLOCK_NUMBERS = 16_384, 1_000_000
 """Rows, and numbers in them, that are turned into columns at a time."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far a fit may be off by its own account, and what it found out about the labels.
+
+    Attributes
+    ----------
+    covariance : array of shape (n_columns, n_columns)
+        Of the coefficients of f, under the first set of assumptions.
+    noise : float
+        Variance of the noise of a confidence, on its own scale.
+    propensity : array of shape (1 + n_features,), or None
+        Coefficients of g; None for two samples, which do not show it.
+    """
+
+    covariance: np.ndarray
+    noise: float
+    propensity: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -27,6 +48,8 @@ class PosteriorModel:
         Variance of what the columns do not show.
     offset : array of shape (n_views,)
         Added to the logits; 0 unless the prior is known.
+    errors : Errors or None
+        None in a model of an earlier version, and in one that only gives scores.
     """
 
     scaling: Scaling
@@ -34,6 +57,7 @@ class PosteriorModel:
     coefficients: np.ndarray
     unseen: np.ndarray
     offset: np.ndarray
+    errors: Errors | None = None
 
     def columns(self, X: np.ndarray) -> np.ndarray:
         """Columns in which f is linear."""
@@ -49,8 +73,29 @@ class PosteriorModel:
         """Probability of being positive, of each row."""
         return np.asarray(expit(self.alone().logits(X)[:, 0]))
 
+    def propensity_and_deviation(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Of each row: the propensity (NaN for two samples), and the standard deviation of the posterior's logit."""
+        assert self.errors is not None
+        propensity, deviation = np.full(X.shape[0], np.nan), np.empty(X.shape[0])
+        for rows, block in blocks_of(X):
+            features = self.scaling.apply(block)
+            columns = self.waves.columns_of_posterior(features)
+            deviation[rows] = np.sqrt(np.sum((columns @ self.errors.covariance) * columns, axis=1))
+            if self.errors.propensity is not None:
+                g = columns_of_propensity(features) @ self.errors.propensity + USUAL_PROPENSITY
+                propensity[rows] = expit(g)
+        return propensity, flattening(self.unseen[0]) * deviation
+
+    def variance_of_confidence(self, f: np.ndarray) -> np.ndarray:
+        """Variance of the logit of a confidence that rows with these f would be given: what no column shows, and noise.
+
+        It is the first order of Eq. (P5), as if the confidence were where the fit expects it.
+        """
+        assert self.errors is not None
+        return np.asarray(self.unseen[0] + noise_variance(self.errors.noise, f, f))
+
     def alone(self) -> Self:
-        """Without the other sets of assumptions."""
+        """Without the other sets of assumptions, and without errors."""
         only = np.ascontiguousarray(self.coefficients[:, :1])  # products round by the layout of their factors
         return type(self)(self.scaling, self.waves, only, self.unseen[:1], self.offset[:1])
 
@@ -58,6 +103,8 @@ class PosteriorModel:
         """All of it as arrays, without the other sets of assumptions."""
         parts = {**vars(self.scaling), **vars(self.waves), "coefficients": self.coefficients[:, 0]}
         parts |= {"unseen": np.float64(self.unseen[0]), "offset": np.float64(self.offset[0])}
+        if self.errors is not None:
+            parts |= {**vars(self.errors), "noise": np.float64(self.errors.noise)}
         # A file takes the numbers as they lie in memory.
         return {name: np.asarray(value, order="C") for name, value in parts.items() if value is not None}
 
@@ -73,7 +120,10 @@ class PosteriorModel:
             scaling = replace(scaling, filled=found["filled"], marked=found["marked"])
         waves = Waves(found["frequencies"], found["phases"])
         numbers = found["unseen"].reshape(1), found["offset"].reshape(1)
-        return cls(scaling, waves, found["coefficients"][:, None], *numbers)
+        errors = None
+        if "covariance" in found:
+            errors = Errors(found["covariance"], float(found["noise"]), found.get("propensity"))
+        return cls(scaling, waves, found["coefficients"][:, None], *numbers, errors)
 
 
 def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[str, np.ndarray]:
@@ -96,6 +146,11 @@ def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[
         wanted |= {"center": (n_completed,), "directions": (n_completed, n_columns)}
     if "filled" in arrays:  # files of earlier versions say nothing of missing values
         wanted |= {"filled": (n_inputs,), "marked": (n_marked,)}
+    if "covariance" in arrays:  # nor do they say how far they may be off
+        n_coefficients = 1 + n_features + N_WAVES
+        wanted |= {"covariance": (n_coefficients, n_coefficients), "noise": ()}
+        if "propensity" in arrays:
+            wanted["propensity"] = (1 + n_features,)
     if {name: shape(name) for name in {*wanted, *arrays}} != wanted:
         raise ValueError(f"a posterior must have arrays of the shapes {wanted}, but they do not fit")
     for name, most in (("kept", n_columns), ("ranked", n_kept), ("marked", n_inputs)):
@@ -105,7 +160,8 @@ def _checked_arrays(arrays: Mapping[str, np.ndarray], n_inputs: int) -> Mapping[
     others = [each for name, each in arrays.items() if name not in ("kept", "ranked", "marked")]
     if not all(each.dtype == np.float64 and np.isfinite(each).all() for each in others):
         raise ValueError("a posterior must have finite numbers in float64")
-    if float(arrays["unseen"]) < 0 or (arrays["deviation"] <= 0).any():
+    variances = arrays["unseen"], arrays.get("noise", 0.0), np.diagonal(arrays.get("covariance", np.zeros((1, 1))))
+    if min(np.min(each) for each in variances) < 0 or (arrays["deviation"] <= 0).any():
         raise ValueError("variances of a posterior must be 0 or more, and deviations above 0")
     return arrays
 

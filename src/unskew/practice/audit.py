@@ -1,6 +1,5 @@
 """An audit in two steps: a list of rows to check by hand, and what the checked list says about a model."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from unskew.metrics import AuditEstimate, AuditSample, audit_estimate, audit_sam
 from unskew.metrics.evidence import plain
 from unskew.practice.labeled_table import read_by_schema
 from unskew.practice.model import TableModel
+from unskew.practice.origin import digest_of
 from unskew.tables import (
     TableWriter,
     blank_rows,
@@ -81,7 +81,7 @@ def write_audit(
     frame, formulas = scored.frame.select(ids)[sample.rows], Counter[str]()
     if not is_parquet(out):
         frame, formulas = without_formulas(frame)
-    chosen = f"rows={n} seed={seed} model={_digest(_file_of(model))} data={_digest(path)}"
+    chosen = f"rows={n} seed={seed} model={digest_of(_file_of(model))} data={digest_of(path)}"
     with TableWriter(out) as writer:
         empty = pl.Series(ANSWER, [None] * n, dtype=pl.String)
         writer.write(frame.with_columns(empty, pl.Series(ROW, sample.rows + 1), pl.lit(chosen).alias(ORIGIN)))
@@ -150,7 +150,7 @@ def _origin(frame: Any, model: TableModel, path: Path, checked: Path) -> tuple[i
         )
     made_from = {"model": (_file_of(model), form[3]), "table": (path, form[4])}
     for kind, (file, digest) in made_from.items():
-        if _digest(file) != digest:
+        if digest_of(file) != digest:
             raise TableError(
                 f"{checked}: the {kind} must be the one that the list was made from, but {file} is another one, or was "
                 f"changed since. Pass the same {kind}, or draw a new list."
@@ -195,8 +195,3 @@ def _file_of(model: TableModel) -> Path:
     if model.path is None:
         raise ValueError("an audit needs a model file, but this model was not read from one. Save it, and load it.")
     return model.path
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -65,9 +65,10 @@ def reason_names(n: int) -> list[str]:
 
 
 class RowSample:
-    """Rows of a file, drawn at random while it is read: all of a small one, in its order."""
+    """Rows of a file, `most` of them drawn at random while it is read: all of a small one, in its order."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, most: int = SAMPLE_ROWS) -> None:
+        self._most = most
         self._rng = np.random.default_rng(seed)
         self._keys = np.empty(0)
         self._rows: pl.DataFrame | None = None
@@ -77,7 +78,7 @@ class RowSample:
         keys = self._rng.random(len(frame))
         together = frame if self._rows is None else self._rows.vstack(frame)
         self._keys = np.concatenate([self._keys, keys])
-        lowest = np.sort(np.argsort(self._keys, kind="stable")[:SAMPLE_ROWS])
+        lowest = np.sort(np.argsort(self._keys, kind="stable")[: self._most])
         self._keys, self._rows = self._keys[lowest], together[lowest]
 
     def rows(self) -> "pl.DataFrame":

@@ -73,4 +73,4 @@ class ConfidenceGP(WholeTableRanker):
     def function_of(self, table: WholeTable, rng: np.random.RandomState) -> PosteriorModel:
         """The posterior."""
         rows = table.X, table.labeled, table.confidence, table.weight
-        return fit_rows(*rows, self.scenario == "two-sample", rng, with_other_views=False).model
+        return fit_rows(*rows, self.scenario == "two-sample", rng, with_other_views=False).model.alone()

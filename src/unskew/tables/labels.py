@@ -87,10 +87,20 @@ def both_classes(column: "TwoClasses") -> np.ndarray:
     return truth
 
 
-def read_confidence(frame: pl.DataFrame, column: str, labels: np.ndarray, *, path: StrPath | None = None) -> np.ndarray:
-    """Confidence as float64 in [0, 1], NaN where `labels` is 0; values of unlabeled rows are not looked at."""
+def read_confidence(
+    frame: pl.DataFrame,
+    column: str,
+    labels: np.ndarray,
+    *,
+    path: StrPath | None = None,
+    some_counts: bool = True,
+) -> np.ndarray:
+    """Confidence as float64 in [0, 1], NaN where `labels` is 0; values of unlabeled rows are not looked at.
+
+    With `some_counts` not all may be 0.
+    """
     require_column(column, frame.columns, path)
-    confidence = ConfidenceColumn(column, path)
+    confidence = ConfidenceColumn(column, path, some_counts)
     confidence.take_in(frame[column], np.asarray(labels) == 1)
     return confidence.values()
 
@@ -160,6 +170,7 @@ class ConfidenceColumn:
 
     name: str
     path: StrPath | None = None
+    some_counts: bool = True
     _n_rows: int = 0
     _n_labeled: int = 0
     _parts: list[np.ndarray] = field(default_factory=list)
@@ -200,7 +211,7 @@ class ConfidenceColumn:
             "ranking stays the same.",
         )
         values = np.concatenate([np.empty(0), *self._parts])
-        if self._n_labeled and not np.nan_to_num(values).any():
+        if self.some_counts and self._n_labeled and not np.nan_to_num(values).any():
             raise TableError(
                 f"{name} must be above 0 on some labeled row, but all {self._n_labeled:,} are 0. A confidence of 0 "
                 "says that the row is certainly not positive: give the column with the true confidence."
