@@ -11,6 +11,7 @@ from typer import Argument, Option
 from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
 from unskew._support.text import plural, shown
 from unskew.cli._app import Seed, app, say, show, warn
+from unskew.cli._workers import AtWorkers, refuse_with_workers, score_folder
 
 if TYPE_CHECKING:
     from unskew.metrics.cuts import BestCut, Costs
@@ -144,6 +145,7 @@ def score(
     gain_positive: GainPositive = None,
     cost_miss: CostMiss = None,
     capacity: Capacity = None,
+    workers: AtWorkers = None,
     as_json: Json = None,
 ) -> None:
     """Score and rank the rows of a file, the most likely positive (rank 1) first.
@@ -155,12 +157,23 @@ def score(
 
     In a CSV file, a ' is put before cells that a spreadsheet would run as formulas. Plain numbers stay as they are.
 
+    With --workers, DATA is a folder whose files are scored by processes on this machine or on a Ray cluster, into files
+    of the same names in the folder --out, in the same order. Ranks count over all files.
+
     Example: unskew score cases.unskew new.csv --id case_number --top 100 --reasons 3 --out ranked.csv
+
+    Example: unskew score cases.unskew month/ --out ranked/ --workers ray:4
     """
     from unskew.practice.cut import points_of
     from unskew.practice.model import TableModel
     from unskew.practice.score import ListOptions, score_file
 
+    if workers is not None:
+        own = {"--top": top, "--reasons": reasons, "--skip-labeled": skip_labeled, "--cost-review": cost_review}
+        refuse_with_workers(own)
+        require_writable(as_json, model)
+        _write_json(as_json, score_folder(model, data, out, id_columns or (), raw, workers))
+        return
     require_writable(out, model, data)
     require_writable(as_json, model, data, beside=out)
     costs = _costs(cost_review, gain_positive, cost_miss, capacity)
