@@ -13,8 +13,9 @@ from program import run_program
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew import distributed
 from unskew.distributed import parts, scoring, tasks
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions, score_file
+from unskew.practice.score import score_file
 from unskew.workers import Pool
 
 N = 700

@@ -14,8 +14,9 @@ import pytest
 
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew.practice import watch
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions, score_file
+from unskew.practice.score import score_file
 from unskew.practice.watch import Arrivals, WatchOptions, result_name, watch_folder
 
 QUICK = WatchOptions(once=True, settled=0.05)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from unskew._support.text import plural
-from unskew.cli._app import say, warn
+from unskew.cli._app import say, show_notes
 
 AtWorkers = Annotated[
     str | None,
@@ -35,7 +35,6 @@ def score_folder(model: Path, folder: Path, out: Path, ids: Sequence[str], raw: 
     from unskew.distributed import score
 
     found = score(model, folder, out, workers=workers, ids=ids, raw=raw)
-    for note in found.notes:
-        warn(f"note: {note}")
+    show_notes(found.notes)
     say(f"{plural(found.n_rows, 'row')} of {plural(found.n_files, 'file')} ranked: {out}")
     return found.to_json()
