@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from unskew._support.text import percent, plural
 from unskew.cli._app import app, say, warn
-from unskew.cli._practice import KeepOrder, Model, Raw, Reasons, ScoredIds, Top
+from unskew.cli._options import KeepOrder, Model, Raw, Reasons, ScoredIds, Top
 
 
 @app.command(short_help="Score every file that arrives in a folder, each once.")
