@@ -220,7 +220,7 @@ import json, os, random, signal, sys, threading, time
 from pathlib import Path
 from unskew.practice import watch
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions
+from unskew.practice.list_options import ListOptions
 
 model = TableModel.load(sys.argv[1], to_score=True)
 for line in sys.stdin:
