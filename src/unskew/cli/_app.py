@@ -1,16 +1,16 @@
 """The program that all commands belong to, and the one way from it to the terminal."""
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Option
 from typer.core import TyperGroup
 
 from unskew._support.memory import keep_little
+from unskew._support.notes import warnings_as_notes
 from unskew._support.text import visible
 from unskew._version import __version__
 
@@ -98,22 +98,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@contextmanager
-def _warnings_as_notes() -> Iterator[None]:
-    """Show warnings as notes, without file names and code, and the package's own every time."""
-    from unskew import errors
-
-    def note(message: Warning | str, *_where: Any, **_more: Any) -> None:
-        warn(f"note: {message}")
-
-    with warnings.catch_warnings():
-        for kind in vars(errors).values():
-            if isinstance(kind, type) and issubclass(kind, UserWarning):
-                warnings.simplefilter("always", kind)
-        warnings.showwarning = note
-        yield
-
-
 @app.callback()
 def _program_options(
     context: typer.Context,
@@ -122,4 +106,4 @@ def _program_options(
     ] = False,
 ) -> None:
     keep_little()
-    context.with_resource(_warnings_as_notes())
+    context.with_resource(warnings_as_notes(lambda message: warn(f"note: {message}")))

@@ -24,6 +24,13 @@ Confidence = Annotated[
 ]
 Blank = Annotated[bool, Option("--blank-is-unlabeled", help="A blank label means unlabeled.")]
 Exclude = Annotated[list[str] | None, Option(help="Column to ignore; may be repeated.")]
+ReadAs = Annotated[
+    list[str] | None,
+    Option(
+        metavar="COLUMN=KIND",
+        help="Read a column as numeric, boolean, categorical or date, whatever it looks like; may be repeated.",
+    ),
+]
 Epochs = Annotated[int | None, Option(help="Maximum number of passes over the data; by default chosen by its size.")]
 Jobs = Annotated[
     int, Option(help="Processes that share the fits, -1 for one per core; the result does not depend on it.")
@@ -58,6 +65,7 @@ def fit(
     confidence: Confidence = None,
     method: Annotated[str, Option(help="Method; `unskew methods` lists them.")] = "auto",
     exclude: Exclude = None,
+    read_as: ReadAs = None,
     validation: Annotated[
         Path | None,
         Option(help="File whose rows decide when to stop, by default some of DATA; auto learns from them."),
@@ -102,7 +110,10 @@ def fit(
             f"{'--no-estimate was given' if confidence else 'there is no confidence'}. "
             f"{'Leave it out' if confidence else 'Give --confidence COLUMN'}, or leave --cost-review out."
         )
-    table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
+    kinds = _kinds(read_as or ())
+    table = read_labeled(
+        data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled, kinds=kinds
+    )
     _show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
     _show_findings(table.findings)
@@ -432,6 +443,15 @@ def _costs(
     costs = Costs(cost_review, gain_positive, cost_miss, capacity)
     costs.check(lambda name: f"--{name.replace('_', '-')}")
     return costs
+
+
+def _kinds(read_as: Sequence[str]) -> dict[str, str]:
+    """Kinds of columns as the options say, such as ``zip=categorical``; the column may have a = in its name."""
+    for each in read_as:
+        if "=" not in each:
+            raise ValueError(f"--read-as must be COLUMN=KIND, such as zip=categorical, but it is {shown(each)}.")
+    pairs = [each.rpartition("=") for each in read_as]
+    return {column: kind for column, _, kind in pairs}
 
 
 def _show_cut(cut: "BestCut", with_points: bool) -> None:
