@@ -11,12 +11,13 @@ from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
 from unskew.practice.first_rows import N_REASONS, N_ROWS, first_rows
 from unskew.practice.fit import TrainingOptions, fit_table, why_no_estimate
 from unskew.practice.labeled_table import LabeledTable, read_labeled
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
 from unskew.practice.origin import digest_of
 from unskew.practice.reasons import reason_names
 from unskew.practice.report.story import story
 from unskew.practice.results import model_html, model_json
-from unskew.practice.score import RESULTS, ListOptions, score_file
+from unskew.practice.score import RESULTS, score_file
 from unskew.practice.suggest import CONFIDENCE, ORIGIN, POSITIVE, ROW, fill_in
 from unskew.practice.terminal import estimates_table, parts_table, top_table
 from unskew.studio.lists import LIST, REASONS_FOR, write_rows
