@@ -13,7 +13,14 @@ from unskew.rankers._base import Ranker
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RiskRanker(Ranker):
-    """A method that learns its score by minimizing a risk."""
+    """A method that learns its score by minimizing a risk.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> issubclass(unskew.ConfidenceAUC, unskew.RiskRanker)
+    True
+    """
 
     def weigh(self, data: PUData) -> PUData:
         """Put the weights that the risk needs into the record."""
