@@ -59,6 +59,12 @@ class PosteriorModel:
     offset: np.ndarray
     errors: Errors | None = None
 
+    @property
+    def n_inputs(self) -> int | None:
+        """Numbers of a row that it was fitted to; None in a model of the first version, if they were few."""
+        known = self.scaling.center if self.scaling.filled is None else self.scaling.filled
+        return None if known is None else len(known)
+
     def columns(self, X: np.ndarray) -> np.ndarray:
         """Columns in which f is linear."""
         return self.waves.columns_of_posterior(self.scaling.apply(X))
