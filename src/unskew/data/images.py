@@ -100,7 +100,7 @@ def _orientations(images: np.ndarray, grid: Grid) -> np.ndarray:
         E \cos 2 (\phi - \theta) = \cos 2 \theta \sum_c (g_x^2 - g_y^2) + \sin 2 \theta \sum_c 2 g_x g_y
 
     Each place has the mean of these over its pixels, divided by the root mean square of all orientations at it and at
-    the places that touch it.
+    the places that touch it. Implements: Eq. (P12).
     """
     across, down = np.zeros_like(images), np.zeros_like(images)
     across[..., 1:-1] = images[..., 2:] - images[..., :-2]
