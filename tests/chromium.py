@@ -119,7 +119,7 @@ class Browser:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             with contextlib.suppress(RuntimeError):  # the page is just being replaced by another
-                if self.run(f"Boolean({expression})"):
+                if self.run(f"document.readyState === 'complete' && Boolean({expression})"):
                     return
             time.sleep(0.05)
         raise TimeoutError(f"{expression} is still not true; the page says: {self.run('document.body.innerText')}")
