@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from unskew._support.text import auc_text, cases, commas, duration, interval, likely, percent, plural, times, visible
+from unskew._support.text import (
+    auc_text,
+    cases,
+    chosen_percent,
+    commas,
+    duration,
+    interval,
+    likely,
+    percent,
+    plural,
+    times,
+    visible,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,6 +90,7 @@ def _environment() -> "Environment":
         interval,
         likely,
         outside,
+        chosen_percent,
         percent,
         plural,
         signed,
