@@ -144,8 +144,12 @@ def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     tied = np.flatnonzero(quantiles[np.minimum(below, n - 1)] == values)
     twice_rank = 2 * below
     twice_rank[tied] = below[tied] + np.searchsorted(quantiles, values[tied], "right")
-    score_of_rank = ndtri(np.clip(np.arange(2 * n + 1) / 2, 0.5, n - 0.5) / n)
-    return np.asarray(score_of_rank[twice_rank])
+    return np.asarray(scores_of_ranks(n)[twice_rank])
+
+
+def scores_of_ranks(n: int) -> np.ndarray:
+    """Normal scores of the ranks 0, 1/2, 1, ... among n numbers."""
+    return np.asarray(ndtri(np.clip(np.arange(2 * n + 1) / 2, 0.5, n - 0.5) / n))
 
 
 @dataclass(frozen=True)
