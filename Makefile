@@ -5,8 +5,9 @@ BIN := .venv/bin
 comma := ,
 RUN_READY := .venv/.ready-to-run
 TEST_READY := .venv/.ready-to-test
+RAY_READY := .venv/.ready-to-test-ray
 
-.PHONY: demo tour test lint types layers pytest bench results clean
+.PHONY: demo tour test lint types layers pytest test-ray bench results clean
 
 UNSKEW := $(BIN)/unskew
 CLAIMS := --label known_fraud --confidence risk --exclude claim_id --exclude fraud
@@ -46,6 +47,10 @@ layers: $(TEST_READY)
 pytest: $(TEST_READY)
 	$(BIN)/python -m pytest -m "not paper" --numprocesses auto --dist worksteal --durations 10
 
+# Workers on a cluster of two nodes on this machine, some of which are killed.
+test-ray: $(RAY_READY)
+	$(BIN)/python -m pytest tests_ray --durations 10
+
 # One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
 # dependencies that it declares and that nothing here touches.
 bench: $(TEST_READY)
@@ -84,6 +89,9 @@ $(RUN_READY): pyproject.toml constraints.txt
 
 $(TEST_READY): pyproject.toml constraints.txt
 	$(call install,dev)
+
+$(RAY_READY): $(TEST_READY)
+	$(call install,dev$(comma)ray)
 
 clean:
 	rm -rf .venv demo tour .pytest_cache .mypy_cache .ruff_cache .hypothesis
