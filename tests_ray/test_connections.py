@@ -1,7 +1,5 @@
 """How workers are reached, and what a user is told when they cannot do the work."""
 
-import os
-import signal
 import subprocess
 import sys
 
@@ -10,20 +8,9 @@ import pytest
 
 import unskew
 from killing import CLIENT_PORT
+from small_tasks import end_here, refuse, square
 from unskew.datasets import toy
 from unskew.metrics import cross_val_sar_auc
-
-
-def square(number):
-    return number * number
-
-
-def end_here(_):
-    os.kill(os.getpid(), signal.SIGKILL)  # as the system does where memory runs out
-
-
-def refuse(_):
-    raise ValueError("row 7 must be a number")
 
 
 def test_tasks_that_kill_their_workers_are_given_up_with_one_message(pool):
@@ -50,7 +37,7 @@ def test_cross_validation_by_workers_is_that_of_one_process(pool):
 SCRIPT = """
 import sys
 from unskew.distributed import connected
-from test_connections import square
+from small_tasks import square
 with connected(sys.argv[1]) as pool:
     print(sorted(pool.run(square, range(3))))
 """

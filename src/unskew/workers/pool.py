@@ -17,8 +17,13 @@ Result = TypeVar("Result")
 MOST_KILLS = 4
 """A task whose workers were killed so often is given up: it is likely what kills them."""
 SECONDS_TO_ANSWER = 10
-# Read by Ray when it is imported. The first keeps what runs on this machine alone from taking connections from others.
-ON_THIS_MACHINE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+# Read by Ray when it is imported and by what it starts. The first keeps what runs on this machine alone from taking
+# connections from others; without the last, workers would wait for everything else that runs here.
+ON_THIS_MACHINE = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",
+}
 ON_ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 # Without it each worker would take the whole file system for its own to spill to.
 LOCAL_STORE_BYTES = 256 << 20
