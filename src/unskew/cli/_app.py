@@ -2,7 +2,6 @@
 
 import json
 import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typer.core import TyperGroup
 
 from unskew._support.files import write_atomically
 from unskew._support.memory import keep_little
+from unskew._support.notes import warnings_as_notes
 from unskew._support.text import visible
 from unskew._version import __version__
 
@@ -120,22 +120,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@contextmanager
-def _warnings_as_notes() -> Iterator[None]:
-    """Show warnings as notes, without file names and code, and the package's own every time."""
-    from unskew import errors
-
-    def note(message: Warning | str, *_where: Any, **_more: Any) -> None:
-        warn(f"note: {message}")
-
-    with warnings.catch_warnings():
-        for kind in vars(errors).values():
-            if isinstance(kind, type) and issubclass(kind, UserWarning):
-                warnings.simplefilter("always", kind)
-        warnings.showwarning = note
-        yield
-
-
 @app.callback()
 def _program_options(
     context: typer.Context,
@@ -144,4 +128,4 @@ def _program_options(
     ] = False,
 ) -> None:
     keep_little()
-    context.with_resource(_warnings_as_notes())
+    context.with_resource(warnings_as_notes(lambda message: warn(f"note: {message}")))

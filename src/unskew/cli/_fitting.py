@@ -9,7 +9,19 @@ from typer import Option
 from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
 from unskew.cli._app import Seed, app, say, show, show_findings, show_notes, write_json
 from unskew.cli._costs import Capacity, CostMiss, CostReview, GainPositive, costs_of, show_cut
-from unskew.cli._options import Blank, Confidence, Data, Epochs, Exclude, Jobs, Json, Label, check_jobs
+from unskew.cli._options import (
+    Blank,
+    Confidence,
+    Data,
+    Epochs,
+    Exclude,
+    Jobs,
+    Json,
+    Label,
+    ReadAs,
+    check_jobs,
+    kinds_of,
+)
 from unskew.cli._workers import AtWorkers, check_workers
 
 
@@ -20,6 +32,7 @@ def fit(
     confidence: Confidence = None,
     method: Annotated[str, Option(help="Method; `unskew methods` lists them.")] = "auto",
     exclude: Exclude = None,
+    read_as: ReadAs = None,
     validation: Annotated[
         Path | None,
         Option(help="File whose rows decide when to stop, by default some of DATA; auto learns from them."),
@@ -64,7 +77,10 @@ def fit(
             f"{'--no-estimate was given' if confidence else 'there is no confidence'}. "
             f"{'Leave it out' if confidence else 'Give --confidence COLUMN'}, or leave --cost-review out."
         )
-    table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
+    kinds = kinds_of(read_as or ())
+    table = read_labeled(
+        data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled, kinds=kinds
+    )
     show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
     show_findings(table.findings)

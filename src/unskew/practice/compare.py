@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unskew._support.notebook import html_table
 from unskew._support.progress import progress_bar
 from unskew._support.text import plural
 from unskew.errors import TooFewLabeled
@@ -61,6 +62,11 @@ class Comparison:
     def shows_points(self) -> bool:
         """Whether single values are shown, or only their intervals."""
         return shows_points(self.reliability)
+
+    def _repr_html_(self) -> str:
+        from unskew.practice.terminal import about_compared_table, comparison_table
+
+        return html_table(self.reason, comparison_table(self), about_compared_table(self))
 
 
 def compare_table(

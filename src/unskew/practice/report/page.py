@@ -19,7 +19,7 @@ def render(template: str, *, script: str = "", **content: Any) -> str:
     """Text of a page; `script` is the name of the file whose code it runs."""
     style, code = _page_asset("page.css"), _page_asset(script) if script else Markup()
     return (
-        _environment()
+        environment()
         .get_template(template)
         .render(content, style=style, script=code, policy=_content_policy(style, code))
     )
@@ -58,12 +58,15 @@ def scale_marks(
 
 
 @cache
-def _environment() -> "Environment":
-    """Templates and the words that they use; made for the first page, because jinja2 takes a while to load."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def environment(*packages: str) -> "Environment":
+    """Templates of these packages and of this one, and the words that they use.
+
+    Made for the first page, because jinja2 takes a while to load.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("unskew.practice.report"),
+        loader=ChoiceLoader([PackageLoader(each) for each in (*packages, "unskew.practice.report")]),
         autoescape=True,
         finalize=_visible,
         undefined=StrictUndefined,
