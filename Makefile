@@ -1,12 +1,14 @@
 # Each target sets up all it needs, and no more: a virtual environment in .venv with the versions of constraints.txt.
-# What running needs comes first; the tools of the tests come with `make test`.
+# What running needs comes first; the tools of the tests come with `make test`, those of the site with `make docs`.
 PYTHON ?= python3
 BIN := .venv/bin
 comma := ,
 RUN_READY := .venv/.ready-to-run
 TEST_READY := .venv/.ready-to-test
+RAY_READY := .venv/.ready-to-test-ray
+DOCS_READY := .venv/.ready-for-docs
 
-.PHONY: demo tour test lint types layers pytest bench results clean
+.PHONY: demo tour test lint types layers pytest test-ray docs bench results clean
 
 UNSKEW := $(BIN)/unskew
 CLAIMS := --label known_fraud --confidence risk --exclude claim_id --exclude fraud
@@ -45,6 +47,15 @@ layers: $(TEST_READY)
 
 pytest: $(TEST_READY)
 	$(BIN)/python -m pytest -m "not paper" --numprocesses auto --dist worksteal --durations 10
+
+# Workers on a cluster of two nodes on this machine, some of which are killed.
+test-ray: $(RAY_READY)
+	$(BIN)/python -m pytest tests_ray --durations 10
+
+# The site, docs/_build/html/index.html. Tutorials and examples are run; a warning is an error.
+docs: $(DOCS_READY)
+	@begin=$$(date +%s); $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html && \
+	echo "Site: docs/_build/html/index.html ($$(( $$(date +%s) - begin )) seconds)"
 
 # One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
 # dependencies that it declares and that nothing here touches.
@@ -85,5 +96,11 @@ $(RUN_READY): pyproject.toml constraints.txt
 $(TEST_READY): pyproject.toml constraints.txt
 	$(call install,dev)
 
+$(RAY_READY): $(TEST_READY)
+	$(call install,dev$(comma)ray)
+
+$(DOCS_READY): pyproject.toml constraints.txt
+	$(call install,docs)
+
 clean:
-	rm -rf .venv demo tour .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo tour docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,6 +10,7 @@ from unskew._support.text import plural
 from unskew.cli._app import app, say, show_notes, write_json
 from unskew.cli._costs import Capacity, CostMiss, CostReview, GainPositive, costs_of, show_cut
 from unskew.cli._options import Data, Json, KeepOrder, Model, Raw, Reasons, ScoredIds, Top
+from unskew.cli._workers import AtWorkers, refuse_with_workers, score_folder
 
 
 @app.command(short_help="Score and rank the rows of a file.")
@@ -29,6 +30,7 @@ def score(
     gain_positive: GainPositive = None,
     cost_miss: CostMiss = None,
     capacity: Capacity = None,
+    workers: AtWorkers = None,
     as_json: Json = None,
 ) -> None:
     """Score and rank the rows of a file, the most likely positive (rank 1) first.
@@ -40,12 +42,25 @@ def score(
 
     In a CSV file, a ' is put before cells that a spreadsheet would run as formulas. Plain numbers stay as they are.
 
+    With --workers, DATA is a folder whose files are scored by processes on this machine or on a Ray cluster, into files
+    of the same names in the folder --out, in the same order. Ranks count over all files.
+
     Example: unskew score cases.unskew new.csv --id case_number --top 100 --reasons 3 --out ranked.csv
+
+    Example: unskew score cases.unskew month/ --out ranked/ --workers ray:4
     """
     from unskew.practice.cut import points_of
+    from unskew.practice.list_options import ListOptions
     from unskew.practice.model import TableModel
-    from unskew.practice.score import ListOptions, score_file
+    from unskew.practice.score import score_file
 
+    if workers is not None:
+        refuse_with_workers(
+            {"--top": top, "--reasons": reasons, "--skip-labeled": skip_labeled, "--cost-review": cost_review}
+        )
+        require_writable(as_json, model)
+        write_json(as_json, score_folder(model, data, out, id_columns or (), raw, workers))
+        return
     require_writable(out, model, data)
     require_writable(as_json, model, data, beside=out)
     costs = costs_of(cost_review, gain_positive, cost_miss, capacity)

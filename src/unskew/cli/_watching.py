@@ -36,8 +36,8 @@ def watch(
 
     Example: unskew watch cases.unskew incoming --id case_number --top 100
     """
+    from unskew.practice.list_options import ListOptions
     from unskew.practice.model import TableModel
-    from unskew.practice.score import ListOptions
     from unskew.practice.watch import WatchOptions, check_folders, watch_folder
 
     out = folder / "scored" if out is None else out
