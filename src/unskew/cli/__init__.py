@@ -8,6 +8,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
+from unskew._support.memory import without_module
 from unskew.cli import _about, _experiments, _practice, _watching  # noqa: F401
 from unskew.cli._app import app, warn
 
@@ -30,7 +31,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that a terminal cannot show is no reason to fail
     try:
-        app()
+        with without_module("pandas"):
+            app()
     except (MemoryError, RuntimeError) as error:
         # torch reports memory that ran out by an error of another kind
         if not (isinstance(error, MemoryError) or OUT_OF_MEMORY.search(str(error))):

@@ -1,5 +1,6 @@
 """Rows as the numbers in which the logits of posterior and propensity are linear."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -17,6 +18,10 @@ MOST_RANKED = 128
 """Columns up to which each also counts by its rank, which straightens amounts and durations."""
 QUANTILES = 513
 N_WAVES = 100
+BLOCK, BLOCK_NUMBERS = 16_384, 1_000_000
+"""Rows, and numbers in them, that are turned into columns at a time."""
+COPIES, COLUMNS_AT_ONCE = 4, 32
+"""Of a block on the way to its features, and columns that are copied at a time."""
 INTERCEPT = 5.0
 """Prior standard deviation of the constant of f."""
 
@@ -79,10 +84,10 @@ class Scaling:
             solver = "covariance_eigh" if X.shape[1] <= MOST_FOR_COVARIANCE else "randomized"
             found = PCA(min(MOST_FEATURES, len(X)), svd_solver=solver, random_state=rng).fit(X / unit)
             center, directions = X.mean(axis=0), found.components_.T / unit[:, None]
-            X = (X - center) @ directions
+            X = _components(X, center, directions)
         deviation = _deviation_if_varying(X)
         kept = np.flatnonzero(np.isfinite(deviation))
-        X, deviation = X[:, kept], deviation[kept]
+        X, deviation = X if len(kept) == X.shape[1] else X[:, kept], deviation[kept]
         size = np.ones(len(kept)) if directions is None else deviation / np.sqrt(np.mean(deviation**2))
         ranked, quantiles = np.arange(0), np.empty((QUANTILES, 0))
         if 0 < X.shape[1] <= MOST_RANKED:
@@ -99,6 +104,14 @@ class Scaling:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Features of mean squared norm about 1."""
+        if len(X) <= block_size(X.shape[1]):
+            return self._features_of(X)
+        scaled = np.empty((len(X), self.n_features))
+        for rows in _blocks(X, COPIES):
+            scaled[rows] = self._features_of(X[rows])
+        return scaled
+
+    def _features_of(self, X: np.ndarray) -> np.ndarray:
         if self.filled is not None:
             X = _completed(X, self.filled, self.marked)
         if self.center is not None:
@@ -132,8 +145,24 @@ def _completed(X: np.ndarray, filled: np.ndarray, marked: np.ndarray) -> np.ndar
 
 def _deviation_if_varying(X: np.ndarray) -> np.ndarray:
     """Standard deviation of each column; infinite for one that is constant but for rounding."""
-    deviation = X.std(axis=0)
-    return np.where(deviation > 1e-9 * np.abs(X).max(axis=0), deviation, np.inf)
+    some = range(0, X.shape[1], COLUMNS_AT_ONCE)  # not all at once: a copy of the rows is made on the way
+    deviation = np.concatenate([np.empty(0), *(X[:, each : each + COLUMNS_AT_ONCE].std(axis=0) for each in some)])
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    return np.where(deviation > 1e-9 * largest, deviation, np.inf)
+
+
+def _components(X: np.ndarray, center: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Principal components of rows."""
+    found = np.empty((len(X), directions.shape[1]))
+    for rows in _blocks(X):
+        np.matmul(X[rows] - center, directions, out=found[rows])
+    return found
+
+
+def _blocks(X: np.ndarray, copies: int = 1) -> Iterator[slice]:
+    """Rows of a matrix, as many at a time as may be copied so often."""
+    size = block_size(copies * X.shape[1])
+    yield from (slice(start, start + size) for start in range(0, len(X), size))
 
 
 def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
@@ -180,6 +209,19 @@ def scale_of_columns(scales: Scales, n_features: int) -> np.ndarray:
     return np.concatenate([np.full(count, size) for size, count in parts])
 
 
-def columns_of_propensity(features: np.ndarray) -> np.ndarray:
-    """Columns of g, a smoother function: a constant and the features."""
-    return np.hstack([np.ones((len(features), 1)), features])
+def columns_of_propensity(columns: np.ndarray, n_features: int) -> np.ndarray:
+    """Columns of g, a smoother function: a constant and the features, which are the first columns of f."""
+    return columns[:, : 1 + n_features]
+
+
+def block_size(n_inputs: int) -> int:
+    """Rows of this width that are worked on at a time."""
+    return max(64, min(BLOCK, BLOCK_NUMBERS // max(1, n_inputs)))
+
+
+def weighted_products(left: np.ndarray, weight: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Sum over the rows of the weighted product of each column of one matrix with each of the other.
+
+    In blocks, because a matrix times its weights is as large as the matrix.
+    """
+    return np.asarray(sum(left[rows].T @ (weight[rows, None] * right[rows]) for rows in _blocks(right)))

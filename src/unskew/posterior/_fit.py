@@ -107,9 +107,10 @@ def fit_rows(
     Other sets of assumptions are for errors of estimates; probabilities and scores do not need them.
     """
     scaling, features, alone = _best_scaling(X, labeled, confidence, rng)
-    del X  # a caller that keeps no name for it lets it go here
+    del X  # a caller that keeps no name for it, nor passes it in a list of arguments, lets it go here
     waves = Waves.draw(alone.scales.length, features.shape[1], rng)
-    columns, n_features = (waves.columns_of_posterior(features), columns_of_propensity(features)), features.shape[1]
+    of_f, n_features = waves.columns_of_posterior(features), features.shape[1]
+    columns = of_f, columns_of_propensity(of_f, n_features)
     del features  # of wide tables tens of megabytes, which are among the columns now
     y = confidence_logit(confidence)
 
