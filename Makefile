@@ -1,47 +1,60 @@
-# Each target sets up all it needs: a virtual environment in .venv with the versions of constraints.txt.
+# Each target sets up all it needs, and no more: a virtual environment in .venv with the versions of constraints.txt.
+# What running needs comes first; the tools of the tests come with `make test`, those of the site with `make docs`.
 PYTHON ?= python3
 BIN := .venv/bin
-READY := .venv/.ready
+comma := ,
+RUN_READY := .venv/.ready-to-run
+TEST_READY := .venv/.ready-to-test
+DOCS_READY := .venv/.ready-for-docs
 
-.PHONY: demo test lint types layers pytest bench results clean
+.PHONY: demo tour test lint types layers pytest docs bench results clean
 
 UNSKEW := $(BIN)/unskew
 CLAIMS := --label known_fraud --confidence risk --exclude claim_id --exclude fraud
 DIGITS := --label known --confidence confidence --exclude image --exclude odd
 
-# The story in pictures, and then the commands of an analyst on two tables; every page is left in demo/.
-demo: $(READY)
-	$(UNSKEW) demo --out demo
-	$(UNSKEW) example claims --out demo
-	$(UNSKEW) fit demo/claims.csv $(CLAIMS) --out demo/claims.unskew
-	$(UNSKEW) score demo/claims.unskew demo/new_claims.csv --id claim_id --out demo/ranked_claims.csv
-	$(UNSKEW) evaluate demo/claims.unskew demo/new_claims.csv --label known_fraud --confidence risk --truth fraud
-	$(UNSKEW) report demo/claims.unskew demo/claims.csv --id claim_id --out demo/claims.html
-	$(UNSKEW) compare demo/claims.csv $(CLAIMS) --truth fraud --methods conf-auc,puauc,ntc --out demo/compare_claims
-	$(UNSKEW) example digits --out demo
-	$(UNSKEW) fit demo/digits.csv $(DIGITS) --out demo/digits.unskew
-	$(UNSKEW) score demo/digits.unskew demo/new_digits.csv --id image --out demo/ranked_digits.csv
-	$(UNSKEW) evaluate demo/digits.unskew demo/new_digits.csv --label known --confidence confidence --truth odd
-	$(UNSKEW) report demo/digits.unskew demo/digits.csv --id image --out demo/digits.html
+# One real table in less than a minute: ranked, judged without negatives, and held against the truth.
+demo: $(RUN_READY)
+	@begin=$$(date +%s); $(UNSKEW) demo --out demo && echo "Demo: $$(( $$(date +%s) - begin )) seconds"
+
+# The story in pictures, and then the commands of an analyst on two tables; minutes. Every page is left in tour/.
+tour: $(RUN_READY)
+	$(UNSKEW) tour --out tour
+	$(UNSKEW) example claims --out tour
+	$(UNSKEW) fit tour/claims.csv $(CLAIMS) --out tour/claims.unskew
+	$(UNSKEW) score tour/claims.unskew tour/new_claims.csv --id claim_id --out tour/ranked_claims.csv
+	$(UNSKEW) evaluate tour/claims.unskew tour/new_claims.csv --label known_fraud --confidence risk --truth fraud
+	$(UNSKEW) report tour/claims.unskew tour/claims.csv --id claim_id --out tour/claims.html
+	$(UNSKEW) compare tour/claims.csv $(CLAIMS) --truth fraud --methods conf-auc,puauc,ntc --out tour/compare_claims
+	$(UNSKEW) example digits --out tour
+	$(UNSKEW) fit tour/digits.csv $(DIGITS) --out tour/digits.unskew
+	$(UNSKEW) score tour/digits.unskew tour/new_digits.csv --id image --out tour/ranked_digits.csv
+	$(UNSKEW) evaluate tour/digits.unskew tour/new_digits.csv --label known --confidence confidence --truth odd
+	$(UNSKEW) report tour/digits.unskew tour/digits.csv --id image --out tour/digits.html
 
 test: lint types layers pytest
 
-lint: $(READY)
+lint: $(TEST_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)
+types: $(TEST_READY)
 	$(BIN)/mypy
 
-layers: $(READY)
+layers: $(TEST_READY)
 	$(BIN)/lint-imports
 
-pytest: $(READY)
+pytest: $(TEST_READY)
 	$(BIN)/python -m pytest -m "not paper" --numprocesses auto --dist worksteal --durations 10
+
+# The site, docs/_build/html/index.html. Tutorials and examples are run; a warning is an error.
+docs: $(DOCS_READY)
+	@begin=$$(date +%s); $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html && \
+	echo "Site: docs/_build/html/index.html ($$(( $$(date +%s) - begin )) seconds)"
 
 # One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
 # dependencies that it declares and that nothing here touches.
-bench: $(READY)
+bench: $(TEST_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1 pulearn==0.2.0 \
 		tqdm==4.70.1 six==1.17.0
 	$(BIN)/python benchmarks/pair_sums.py --full --out results/benchmarks/pair_sums.csv
@@ -60,14 +73,26 @@ bench: $(READY)
 
 # The paper's experiments, on the data under UNSKEW_DATA: many hours on two cores. Finished rows are kept; the next run
 # resumes where this one stopped.
-results: $(READY)
+results: $(TEST_READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh -ex results/commands.txt
 	$(BIN)/python docs/results_page.py
 
-$(READY): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
-	touch $(READY)
+# $(call install,EXTRAS): installs the package in place with these extras, and says how long that took.
+define install
+	@begin=$$(date +%s); \
+	{ test -x $(BIN)/python || $(PYTHON) -m venv .venv; } && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(1)]" && \
+	touch $@ && echo "Set-up: $$(( $$(date +%s) - begin )) seconds"
+endef
+
+$(RUN_READY): pyproject.toml constraints.txt
+	$(call install,tables$(comma)plots)
+
+$(TEST_READY): pyproject.toml constraints.txt
+	$(call install,dev)
+
+$(DOCS_READY): pyproject.toml constraints.txt
+	$(call install,docs)
 
 clean:
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo tour docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

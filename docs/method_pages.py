@@ -45,11 +45,11 @@ def page(card: MethodCard) -> str:
     sections = [
         f"# {card.name}: {card.summary.rstrip('.')}",
         f"`unskew.make({card.name!r})` or `unskew.{card.class_name}`; **{card.table_name}** in tables.",
-        facts(card),
-        f"## What it does\n\n{markdown(card.description)}",
-        f"## What it assumes\n\n{markdown(card.assumption_text)}",
         f"## When to use it\n\n{markdown(card.use_when)}",
         f"## When not\n\n{markdown(card.avoid_when)}",
+        f"## What it needs\n\n{facts(card)}",
+        f"## What it does\n\n{markdown(card.description)}",
+        f"## What it assumes\n\n{markdown(card.assumption_text)}",
         f"## Where it differs from its authors\n\n{markdown(card.differences)}",
         f"## Parameters of its own\n\n{parameters(card.parameters)}" if card.parameters else "",
         f"## Reference\n\n{card.reference}",
@@ -86,7 +86,8 @@ def index(cards: tuple[MethodCard, ...]) -> str:
         [
             "# Methods",
             "",
-            "In the paper's order. Where the prior is needed and not given, it is estimated from the confidence.",
+            "Not sure? `auto` is the first to try: it combines several methods and says which it used. The others, in "
+            "the paper's order. Where the prior is needed and not given, it is estimated from the confidence.",
             "",
             "| name | in tables | what it does | assumption | needs | scenarios |",
             "|---|---|---|---|---|---|",
@@ -95,6 +96,12 @@ def index(cards: tuple[MethodCard, ...]) -> str:
             "SCAR: labels are given at random among the positives. SAR: who gets labeled depends on the features.",
             "These pages are written by `python docs/method_pages.py` from the methods' docstrings.",
             "",
+            "```{toctree}",
+            ":hidden:",
+            "",
+            *(f"{card.name} <{card.name}>" for card in cards),
+            "```",
+            "",
         ]
     )
 
@@ -102,7 +109,7 @@ def index(cards: tuple[MethodCard, ...]) -> str:
 def pages() -> dict[str, str]:
     """All pages by file name."""
     cards = unskew.method_cards()
-    return {"README.md": index(cards), **{f"{card.name}.md": page(card) for card in cards}}
+    return {"index.md": index(cards), **{f"{card.name}.md": page(card) for card in cards}}
 
 
 def main() -> None:

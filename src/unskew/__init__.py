@@ -16,6 +16,7 @@ from unskew._version import __version__ as __version__
 if TYPE_CHECKING:  # for type checkers and editors, which do not call __getattr__; a test holds it to the names below
     from unskew import checks as checks
     from unskew import datasets as datasets
+    from unskew import distributed as distributed
     from unskew import errors as errors
     from unskew import metrics as metrics
     from unskew import posterior as posterior
@@ -52,6 +53,7 @@ _MODULES = {
     "datasets": "datasets",
     "density_ratio": "learning.density_ratio",
     "diagnostics": "metrics.diagnostics",
+    "distributed": "distributed",
     "errors": "errors",
     "metrics": "metrics",
     "posterior": "posterior",

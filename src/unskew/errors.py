@@ -28,6 +28,10 @@ class MissingExtra(ImportError):
     """An optional dependency is needed but not installed."""
 
 
+class NotExportable(ValueError):
+    """A model rests on something that cannot be written in another library's format."""
+
+
 class ConfidenceMissingWarning(UserWarning):
     """A method that uses confidence was fitted without it."""
 

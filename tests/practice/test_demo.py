@@ -1,161 +1,102 @@
-"""The demo end to end on a small story, its page, and the command's manners."""
+"""The demo end to end, trained for fewer steps: what it prints is what its pages show, and is true of its table."""
 
-import itertools
 import re
-import sys
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from chromium import Browser, find_chromium
-from program import run_program
-from unskew._support.pictures import new_figure
 from unskew.cli import app
-from unskew.metrics import RankingEstimate
-from unskew.practice import demo
-from unskew.practice.report.demo_page import _draw_aucs
-from unskew.records import Labeled, Split
-
-Quick = {"network": "linear", "learning_rate": 0.02, "max_epochs": 2}
-
-
-def small(tell):
-    def story(seed):
-        whole = tell(seed)
-        rng = np.random.RandomState(0)
-
-        def fewer(part):
-            rows = np.r_[np.flatnonzero(part.y == 1)[:14], rng.choice(np.flatnonzero(part.y == 0), 60, replace=False)]
-            return Labeled(part.X[rows], part.y[rows], part.confidence[rows])
-
-        split = Split(fewer(whole.split.train), fewer(whole.split.validation), whole.split.test_X, whole.split.test_y)
-        return demo.Story(whole.title, whole.paragraphs, split, whole.prior, whole.label_freq, Quick)
-
-    return story
+from unskew.practice.demo import rows_to_find
 
 
 @pytest.fixture(scope="module")
-def small_demo(tmp_path_factory):
+def demo(tmp_path_factory):
     """Folder that the demo made, and what it printed."""
     folder = tmp_path_factory.mktemp("demo") / "new" / "folder"
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("toy_story", "digits_story"):
-            patch.setattr(demo, name, small(getattr(demo, name)))
+        patch.setattr("unskew.learning.pace.STEPS", 100)
         result = CliRunner().invoke(app, ["demo", "--out", str(folder)])
     assert result.exit_code == 0, result.output
     return folder, result.output
 
 
-class Page(HTMLParser):
+def numbers(printed, row):
+    """Estimate, ends of its interval and truth in the row of a printed table."""
+    (line,) = re.findall(rf"^ *{re.escape(row)}  +(.*)$", printed, re.M)
+    return [float(each) for each in re.findall(r"\d+(?:\.\d+)?", line)]
+
+
+def test_demo_leaves_table_model_pages_and_picture(demo):
+    folder, printed = demo
+    names = ["biopsies.csv", "biopsies.unskew", "index.html", "overview.png", "report.html"]
+    assert sorted(each.name for each in folder.iterdir()) == names
+    assert f"Page: {folder / 'index.html'}" in printed
+    assert f"Report: {folder / 'report.html'}" in printed
+    assert (folder / "overview.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "row", ["AUC of auto", "AUC of logistic regression", "malignant in the top 30 %, auto", "malignant in all rows"]
+)
+def test_the_interval_has_the_truth_in_it(row, demo):
+    value, low, high, true = numbers(demo[1], row)
+    assert low < value < high
+    assert low <= true <= high
+
+
+def test_auto_is_ahead_of_what_people_usually_do(demo):
+    assert numbers(demo[1], "AUC of auto")[3] > numbers(demo[1], "AUC of logistic regression")[3] + 0.01
+    ours, plain = map(int, re.findall(r"review (\d+) rows .* or (\d+) in", demo[1])[0])
+    assert ours < plain
+
+
+def test_the_first_rows_are_unlabeled_and_their_truth_is_that_of_the_table(demo):
+    folder, printed = demo
+    table = pl.read_csv(folder / "biopsies.csv")
+    assert len(table) == 569
+    rows = dict(re.findall(r"^ *(B\d{3}) .* (malignant|benign) *$", printed, re.M))
+    assert len(rows) == 10
+    for name, truth in rows.items():
+        row = table.row(by_predicate=pl.col("case") == name, named=True)
+        assert row["known"] == 0
+        assert truth == ("benign", "malignant")[row["malignant"]]
+    assert table["malignant"].mean() == pytest.approx(numbers(printed, "malignant in all rows")[3] / 100, abs=0.005)
+
+
+class Addresses(HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.tags, self.addresses = [], []
+        self.found = []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.addresses += [value for name, value in attributes if name in ("src", "href", "xlink:href", "action")]
+        self.found += [value for name, value in attributes if name in ("src", "href", "xlink:href", "action")]
 
 
-def test_browser_loads_the_page_without_complaint(small_demo, tmp_path):
+def test_the_page_has_every_printed_number_and_fetches_nothing(demo):
+    folder, printed = demo
+    page = (folder / "index.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
+    for figure in re.findall(r"\d\.\d{3} to \d\.\d{3}|\d+ % to \d+ %|review \d+ rows|B\d{3}", printed):
+        assert figure in page
+    addresses = Addresses(page).found
+    assert [each for each in addresses if not each.startswith(("#", "data:"))] == ["report.html"]
+    assert not re.search(r"url\((?!#|data:)", page)
+
+
+def test_a_browser_shows_the_page_without_complaint(demo, tmp_path):
     program = find_chromium()
     if program is None:
         pytest.skip("no Chromium here: the page is not shown in a browser")
     with Browser(program, tmp_path / "profile") as browser:
-        browser.open(small_demo[0] / "index.html")
+        browser.open(demo[0] / "index.html")
         assert browser.complaints == []
-        assert browser.run("getComputedStyle(document.querySelector('figure svg path')).strokeLinejoin") == "round"
+        assert browser.run("document.querySelectorAll('.rows > li').length") == 10
 
 
-def test_demo_prints_tables_and_leaves_one_page_that_stands_alone(small_demo):
-    folder, printed = small_demo
-    columns = ("true", "estimated", "95 % interval")
-    rows = ("AUC of conf-auc", "AUC of no-conf", "AUC of ntc", "share of positives", "reliability")
-    for word in ("The toy law", "Digits", *columns, *rows):
-        assert word in printed
-    page = (folder / "index.html").read_text()
-    parsed = Page(page)
-    assert parsed.tags.count("svg") == 5
-    assert "script" not in parsed.tags
-    # Only places inside the page itself: nothing is fetched from outside.
-    assert all(address.startswith(("#", "data:")) for address in parsed.addresses)
-    assert not re.search(r"url\((?!#|data:)", page)
-    assert sorted(each.name for each in folder.iterdir()) == ["index.html", "overview.png"]
-    # Every figure of the printed table is on the page.
-    for figure in re.findall(r"\d\.\d{3} to \d\.\d{3}", printed):
-        assert figure in page
-
-
-@pytest.mark.parametrize(("reliability", "shown"), [(0.9, "0.850"), (0.2, "see interval")])
-def test_a_story_of_low_reliability_shows_intervals_only(reliability, shown):
-    found = RankingEstimate(0.85, 0.7, 0.92, 0.25, 0.21, 0.3, 0.5, reliability, 0.95, None)
-    ranker = SimpleNamespace(name="conf-auc", table_name="Ours")
-    result = demo.StoryResult(SimpleNamespace(prior=0.2), {"conf-auc": ranker}, {"conf-auc": 0.9}, {"conf-auc": found})
-    aucs, share, last = result.table().rows
-    assert aucs == ("AUC of conf-auc (Ours)", "0.900", shown, "0.700 to 0.920")
-    assert share[3] == "0.210 to 0.300 (missed)"
-    assert last[2] == f"{reliability:.2f} of 1"
-    with new_figure(1) as (_, (axes,)):
-        _draw_aucs(axes, result)
-        dots = [line for line in axes.get_lines() if line.get_marker() == "o"]
-    assert len(dots) == (reliability == 0.9)
-
-
-def test_an_unwritable_folder_is_told_without_a_traceback(tmp_path):
-    (tmp_path / "file").write_text("")
-    result = run_program("demo", "--out", tmp_path / "file" / "folder")
-    assert result.returncode == 2
-    assert result.stderr.startswith("error: ")
-    assert str(tmp_path / "file" / "folder") in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-def test_missing_matplotlib_is_told(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    from unskew._support.pictures import new_figure
-    from unskew.errors import MissingExtra
-
-    with pytest.raises(MissingExtra, match=r"pip install 'unskew\[plots\]'"), new_figure(1):
-        pass
-
-
-def test_version():
-    result = CliRunner().invoke(app, ["--version"])
-    assert result.output.startswith("unskew 0.")
-
-
-def test_progress_is_silent_off_a_terminal(capsys):
-    from unskew._support.progress import progress_bar
-
-    with progress_bar("waiting", 3, shown=True) as step:
-        step("note")
-    assert capsys.readouterr() == ("", "")
-
-
-LOWS = [1e-4, 0.0123, 0.5, 0.97, 1.05, 2.1, 4.3]
-DECADES = [0, 0.01, 1 / 3, 0.5, 0.8, 1, 1.4, 2, 3, 4.5, 6]
-SPANS = list(itertools.product(LOWS, DECADES))
-
-
-@pytest.mark.parametrize("spans", [SPANS[first : first + 3] for first in range(0, len(SPANS), 3)])
-def test_ticks_of_the_weights_are_plain_numbers_apart_from_each_other(spans):
-    from unskew._support.pictures import new_figure
-    from unskew.practice.report.demo_page import draw_weights
-
-    with new_figure(3) as (figure, panels):  # laying one out takes a while, and each has room for three
-        for panel, (low, decades) in zip(panels, spans, strict=False):
-            draw_weights(panel, np.geomspace(low, low * 10**decades, 50))
-        figure.draw_without_rendering()
-    for panel, (_, decades) in zip(panels, spans, strict=False):
-        # Those of the minor ticks, too, which matplotlib writes as powers of ten.
-        labels = [each for each in panel.xaxis.get_ticklabels(which="both") if each.get_text()]
-        assert 2 <= len(labels) <= 8
-        assert all(re.fullmatch(r"\d+(\.\d+)?", each.get_text()) for each in labels)
-        assert [float(each.get_text()) for each in labels] == pytest.approx(panel.get_xticks(), rel=0.006)
-        boxes = [each.get_window_extent() for each in labels]
-        assert all(left.x1 + 0.05 * figure.dpi < right.x0 for left, right in itertools.pairwise(boxes))
-        if decades >= 1 / 3:
-            assert all(len(each.get_text().replace(".", "").strip("0")) <= 2 for each in labels)  # round ones
+def test_rows_to_find():
+    score, truth = np.array([5, 4, 3, 2, 1]), np.array([1, 0, 1, 1, 0])
+    assert [rows_to_find(share, score, truth) for share in (0.01, 1 / 3, 0.34, 1.0)] == [1, 1, 3, 4]

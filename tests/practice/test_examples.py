@@ -7,8 +7,9 @@ import pytest
 from program import run_program
 from real_data import NO_DATA, real_data_folder
 from unskew.practice.examples import EXAMPLES, payments, write_example
+from unskew.practice.examples.biopsies import LABEL_FREQ, draw_biopsies
 
-TRUTH = {"claims": "fraud", "digits": "odd", "payments": "fraud", "screening": "diabetes"}
+TRUTH = {"biopsies": "malignant", "claims": "fraud", "digits": "odd", "payments": "fraud", "screening": "diabetes"}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_labels_are_positives_with_confidence_and_the_truth_comes_last(name, fol
         *_, label, confidence, truth = frame.columns
         assert truth == TRUTH[name]
         labeled = frame.filter(pl.col(label) == 1)
-        assert len(labeled) >= 30
+        assert len(labeled) >= (15 if name == "biopsies" else 30)
         assert (labeled[truth] == 1).all()
         assert labeled[confidence].is_between(0, 1).all()
         assert frame.filter(pl.col(label) == 0)[confidence].null_count() == len(frame) - len(labeled)
@@ -85,7 +86,21 @@ def test_known_cases_of_the_survey_are_a_biased_sample(folder, monkeypatch):
     assert (known["high_blood_pressure"] == "yes").mean() > share + 0.1
 
 
-@pytest.mark.parametrize("name", ["claims", "payments"])
+def test_known_malignant_biopsies_are_the_large_ones_and_the_confidence_is_a_probability():
+    found = draw_biopsies(np.random.RandomState(0))
+    cases, radius = found.malignant == 1, found.X[:, 0]
+    assert len(found.X) == 569
+    assert found.known[~cases].sum() == 0
+    assert found.known.sum() == round(LABEL_FREQ * cases.sum())
+    assert radius[found.known == 1].mean() > radius[cases].mean() + 0.5 * radius[cases].std()
+    assert radius[found.known == 1].min() < np.median(radius[cases])  # no size is out of the question
+    for low, high in ((0, 0.1), (0.1, 0.9), (0.9, 1)):
+        inside = (found.confidence >= low) & (found.confidence <= high)
+        told = found.confidence[inside]
+        assert abs(told.mean() - found.malignant[inside].mean()) < 4 * np.sqrt((told * (1 - told)).sum()) / inside.sum()
+
+
+@pytest.mark.parametrize("name", ["biopsies", "claims", "payments"])
 def test_the_same_seed_writes_the_same_file_and_another_one_does_not(name, folder, monkeypatch):
     first, again = (tables(name, folder / each, monkeypatch)[0] for each in ("a", "b"))
     assert first.equals(again)

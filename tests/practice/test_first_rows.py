@@ -9,8 +9,9 @@ from program import run_program
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew.errors import TableError
 from unskew.practice.first_rows import first_rows
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions, score_file
+from unskew.practice.score import score_file
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,9 @@ import unskew
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew.errors import TableError, TakesLongWarning
 from unskew.practice import reasons, score
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions, score_file
+from unskew.practice.score import score_file
 from unskew.tables import sorting
 
 N = 500

@@ -14,8 +14,9 @@ import pytest
 
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew.practice import watch
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions, score_file
+from unskew.practice.score import score_file
 from unskew.practice.watch import Arrivals, WatchOptions, result_name, watch_folder
 
 QUICK = WatchOptions(once=True, settled=0.05)
@@ -219,7 +220,7 @@ import json, os, random, signal, sys, threading, time
 from pathlib import Path
 from unskew.practice import watch
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions
+from unskew.practice.list_options import ListOptions
 
 model = TableModel.load(sys.argv[1], to_score=True)
 for line in sys.stdin:

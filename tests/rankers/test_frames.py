@@ -29,7 +29,8 @@ from unskew.metrics import cross_val_sar_auc, make_sar_scorer
 from unskew.metrics.crossval import out_of_fold, out_of_fold_labeling
 from unskew.practice.fit import TrainingOptions, fit_table
 from unskew.practice.labeled_table import read_labeled
-from unskew.practice.score import ListOptions, score_file
+from unskew.practice.list_options import ListOptions
+from unskew.practice.score import score_file
 from unskew.tables import infer_features
 
 N = 240

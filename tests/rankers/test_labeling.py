@@ -22,7 +22,8 @@ from unskew.data.rows import _data_frame, as_rows
 from unskew.datasets import toy
 from unskew.errors import LabelingNotSavedWarning, ModelFileError, TooFewLabeled
 from unskew.learning.trainer import Trainer
-from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork, fit_labeling
+from unskew.rankers._labeling_fit import fit_labeling
+from unskew.rankers.labeling import CrossFittedLabeling, LabelingNetwork
 from unskew.records import PUData
 
 

@@ -50,7 +50,7 @@ assert "NewMethod" in unskew.__all__ and "NewMethod" in dir(unskew)
 
 import method_pages
 assert "What it assumes" in method_pages.pages()["new-method.md"]
-assert "[new-method](new-method.md)" in method_pages.pages()["README.md"]
+assert "[new-method](new-method.md)" in method_pages.pages()["index.md"]
 
 import quick_fits, test_rankers
 assert "new-method" in test_rankers.NAMES and "new-method" in quick_fits.METHODS

@@ -45,7 +45,7 @@ def replacing(path: StrPath) -> Iterator[IO[bytes]]:
     behind when they wrote to the same path are removed first.
     """
     target = Path(os.path.realpath(path))
-    _remove_abandoned(target)
+    remove_abandoned(target)
     file = _open_temporary(target)
     try:
         yield file
@@ -69,7 +69,7 @@ def scratch_folder(path: StrPath) -> Iterator[Path]:
     It is removed when the block ends, in whatever way; those of killed processes are removed by the next one.
     """
     target = Path(os.path.realpath(path))
-    _remove_abandoned(target)
+    remove_abandoned(target)
     folder, lock = _make_scratch(target)
     try:
         yield folder
@@ -126,7 +126,7 @@ def _copy_rights(old: os.stat_result, new: Path) -> None:
     os.chmod(new, mode)
 
 
-def _remove_abandoned(target: Path) -> None:
+def remove_abandoned(target: Path) -> None:
     """Remove temporary files and scratch folders whose writer was killed.
 
     A writer holds a lock on its file, and the system drops the lock when the process ends in whatever way. A process

@@ -14,7 +14,7 @@ from unskew.checks.summary import BinShares, TableSummary
 from unskew.tables import Column, Schema, Tally, code_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -147,6 +147,35 @@ class DriftTally(Tally):
     def _add(self, key: str, shares: BinShares, numbers: np.ndarray) -> None:
         count = shares.count(numbers)
         self._counts[key] = self._counts[key] + count if key in self._counts else count
+
+    def to_json(self) -> dict[str, Any]:
+        """What was counted, as plain data that `add` takes."""
+        counts = {key: each.tolist() for key, each in self._counts.items()}
+        about = {"rows": self._n_rows, "flagged": self._n_flagged, "highest": self._highest}
+        return {
+            **about,
+            "probability": self._probability,
+            "counts": counts,
+            "unknown": self.unknown,
+            "missing": self.missing,
+        }
+
+    def add(self, other: Mapping[str, Any], rows_before: int = 0) -> None:
+        """Take in what another tally of the same summary counted, in rows that follow so many others."""
+        self._n_rows += other["rows"]
+        self._n_flagged += other["flagged"]
+        if other["highest"] is not None:
+            self._highest = max(other["highest"], -np.inf if self._highest is None else self._highest)
+        if other["probability"] is not None:
+            self._probability = (self._probability or 0.0) + other["probability"]
+        for key, count in other["counts"].items():
+            self._counts[key] = self._counts.get(key, 0) + np.array(count)
+        for name, (count, row, value) in other["unknown"].items():
+            known, *first = self.unknown.get(name, (0, row + rows_before, value))
+            self.unknown[name] = (known + count, *first)
+        for name, (count, row) in other["missing"].items():
+            known, *first = self.missing.get(name, (0, row + rows_before))
+            self.missing[name] = (known + count, *first)
 
     def drift(self, schema: Schema) -> Drift:
         """What moved, over all batches so far."""

@@ -9,8 +9,12 @@ from types import FrameType
 from typing import NoReturn
 
 from unskew._support.memory import without_module
-from unskew.cli import _about, _experiments, _practice, _watching  # noqa: F401
 from unskew.cli._app import app, warn
+
+# isort: off
+# Commands are listed by `unskew --help` in this order, which is that of the work.
+from unskew.cli import _trying, _fitting, _scoring, _judging, _checking, _watching, _about, _experiments  # noqa: F401
+# isort: on
 
 __all__ = ["app", "main"]
 

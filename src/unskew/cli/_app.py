@@ -1,21 +1,25 @@
-"""The program that all commands belong to, and the one way from it to the terminal."""
+"""The program that all commands belong to, and the one way from it to the terminal and to files of results."""
 
+import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 from typer.core import TyperGroup
 
+from unskew._support.files import write_atomically
 from unskew._support.memory import keep_little
 from unskew._support.text import visible
 from unskew._version import __version__
 
 if TYPE_CHECKING:
     from unskew._support.text import Table
+    from unskew.metrics.diagnostics import Finding
 
 LONGEST_NAME = 20
 """Names of rows that leave room for the other columns on any terminal."""
@@ -90,6 +94,24 @@ def show(table: "Table", title: str) -> None:
         shown.add_row(*map(cell, row))
     # Without a terminal rich would fold the table to 80 columns; a log keeps whole lines.
     Console(width=None if sys.stdout.isatty() else 140).print(shown)
+
+
+def show_notes(messages: Iterable[str]) -> None:
+    """Print notes, each on one line of standard error."""
+    for message in messages:
+        warn(f"note: {message}")
+
+
+def show_findings(findings: "Iterable[Finding]") -> None:
+    """Print what was noticed about a table, each on one line of standard error."""
+    for finding in findings:
+        warn(f"{finding.level}: {finding.message}")
+
+
+def write_json(path: Path | None, content: Any) -> None:
+    """Write what `--json` asks for, if it does."""
+    if path is not None:
+        write_atomically(path, json.dumps(content, indent=2, allow_nan=False).encode())
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from unskew._support.text import percent, plural
 from unskew.cli._app import app, say, warn
-from unskew.cli._practice import KeepOrder, Model, Raw, Reasons, ScoredIds, Top
+from unskew.cli._options import KeepOrder, Model, Raw, Reasons, ScoredIds, Top
 
 
 @app.command(short_help="Score every file that arrives in a folder, each once.")
@@ -36,8 +36,8 @@ def watch(
 
     Example: unskew watch cases.unskew incoming --id case_number --top 100
     """
+    from unskew.practice.list_options import ListOptions
     from unskew.practice.model import TableModel
-    from unskew.practice.score import ListOptions
     from unskew.practice.watch import WatchOptions, check_folders, watch_folder
 
     out = folder / "scored" if out is None else out

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from unskew.data.rows import Rows
+    from unskew.data.team import Share
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class PUData:
         What the risk multiplies each instance with.
     sample_alpha : float or None
         Share of labeled instances in the sample that this is a part of; None where it is the whole.
+    share : Share or None
+        Who holds the other unlabeled rows, where several workers hold the data together: `unlabeled_rows` and
+        `unlabeled_weight` are then those of this worker's rows, but counts and shares are about all.
     """
 
     X: "Rows"
@@ -42,6 +46,7 @@ class PUData:
     unlabeled_weight: np.ndarray | None = None
     sample_alpha: float | None = None
     density_ratio: np.ndarray | None = None
+    share: "Share | None" = None
 
     @property
     def divisor(self) -> np.ndarray:
@@ -57,8 +62,8 @@ class PUData:
 
     @property
     def n_unlabeled(self) -> int:
-        """Count of unlabeled instances."""
-        return len(self.unlabeled_rows)
+        """Count of unlabeled instances, of all workers where there are several."""
+        return len(self.unlabeled_rows) if self.share is None else sum(self.share.sizes)
 
     @property
     def alpha(self) -> float:

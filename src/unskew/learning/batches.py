@@ -68,7 +68,7 @@ class Batches:
 
     def _draw(self, generator: Generator) -> list[tuple[np.ndarray, BatchOf]]:
         """The steps of one epoch: numbers of rows, and what makes a batch of their scores."""
-        labeled = self._labeled_by_step(generator)
+        labeled = labeled_by_step(len(self.labeled_rows), self.n_labeled, self.n_steps, generator)
         order = self.X.shuffle(self.unlabeled_rows, generator).numpy()
         # Inside a batch the order means nothing to a risk, and rows are fetched faster in the order in which they lie.
         unlabeled = [np.sort(part) for part in np.array_split(order, self.n_steps)]
@@ -78,20 +78,21 @@ class Batches:
             for some, others, values in zip(labeled, unlabeled, columns, strict=True)
         ]
 
-    def _labeled_by_step(self, generator: Generator) -> list[np.ndarray]:
-        """Which labeled instances each step gets, in as many shuffled passes as are needed."""
-        steps_per_pass = len(self.labeled_rows) // self.n_labeled
-        passes = [
-            torch.randperm(len(self.labeled_rows), generator=generator)[: steps_per_pass * self.n_labeled]
-            for _ in range(math.ceil(self.n_steps / steps_per_pass))
-        ]
-        return np.split(torch.cat(passes)[: self.n_steps * self.n_labeled].numpy(), self.n_steps)
-
     def _batch(
         self, weight: Tensor | None, confidence: Tensor | None, unlabeled_weight: Tensor | None, score: Tensor
     ) -> ScoredBatch:
         labeled, unlabeled = torch.split_with_sizes(score, (self.n_labeled, len(score) - self.n_labeled))
         return ScoredBatch(labeled, unlabeled, self.alpha, weight, confidence, unlabeled_weight)
+
+
+def labeled_by_step(n_rows: int, n_labeled: int, n_steps: int, generator: Generator) -> list[np.ndarray]:
+    """Which of the labeled instances each step gets, in as many shuffled passes as are needed."""
+    steps_per_pass = n_rows // n_labeled
+    passes = [
+        torch.randperm(n_rows, generator=generator)[: steps_per_pass * n_labeled]
+        for _ in range(math.ceil(n_steps / steps_per_pass))
+    ]
+    return np.split(torch.cat(passes)[: n_steps * n_labeled].numpy(), n_steps)
 
 
 def _by_step(values: Tensor | None, steps: list[np.ndarray]) -> Sequence[Tensor | None]:

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 import torch
 from torch import Generator, Tensor, nn
 
-from unskew.learning._convnet import ConvNet, undrawn
-from unskew.learning._perceptron import Perceptron
+from unskew.learning._convnet import ConvNet as ConvNet
+from unskew.learning._convnet import undrawn
+from unskew.learning._perceptron import Perceptron as Perceptron
 
 HIDDEN = 124
 """Hidden nodes of the paper's networks (App. E.3)."""

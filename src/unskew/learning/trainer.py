@@ -19,6 +19,8 @@ from unskew.learning._perceptron import Perceptron, PerceptronPullback
 from unskew.learning.batches import Batches, columns_of
 from unskew.learning.networks import NetworkChoice, build_network, own_randomness
 from unskew.learning.scoring import flat_scores, score_rows
+from unskew.learning.shared_batches import SharedBatches
+from unskew.learning.team import TeamPullback, is_about_differences, sample_of_all
 from unskew.objectives.pairs import SlopesOf
 
 Risk = Callable[[ScoredBatch], Tensor]
@@ -82,22 +84,37 @@ class Trainer:
         generator = new_generator(rng)
         with own_randomness(self.network, generator.initial_seed(), self.device):
             if start is None:
-                rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
-                # Drawn for any network, so that all that is drawn later is the same.
-                rows = rng.choice(rows, size=min(SAMPLE_ROWS, len(rows)), replace=False)
-                # Only the kernel looks at more than the shape, and to fetch rows from all over a file takes long.
-                sample = data.X.take(rows if self.network == "kernel" else rows[:1])
-                network = build_network(self.network, torch.from_numpy(sample), generator).to(self.device)
+                network = build_network(self.network, self._sample(data, rng), generator).to(self.device)
                 start = Trained(network, [], 0, Adam(network, self.learning_rate))
             return self._run(start, risk, data, held_out, generator, title)
+
+    def _sample(self, data: PUData, rng: np.random.RandomState) -> Tensor:
+        """Rows by which a network is built; only the kernel looks at more than their shape."""
+        n_rows = SAMPLE_ROWS if self.network == "kernel" else 1
+        if data.share is not None:
+            return sample_of_all(data, data.share, n_rows, int(rng.randint(2**31 - 1)))
+        rows = np.concatenate([data.labeled_rows, data.unlabeled_rows])
+        # Drawn for any network, so that all that is drawn later is the same.
+        rows = rng.choice(rows, size=min(SAMPLE_ROWS, len(rows)), replace=False)
+        # To fetch rows from all over a file takes long.
+        return torch.from_numpy(data.X.take(rows[:n_rows]))
+
+    def _steps(self, network: nn.Module, risk: Risk, data: PUData) -> "tuple[Pullback, Batches | SharedBatches]":
+        """The network and the batches as the loop sees them: here alone, or shared with a team."""
+        if data.share is None:
+            pullback = new_pullback(network, min(self.batch_size, data.n_labeled + data.n_unlabeled))
+            return pullback, Batches(data, self.batch_size, self.device, self.max_epochs)
+        batches = SharedBatches(data, self.batch_size, self.device)
+        pullbacks = [new_pullback(network, batches.largest) for _ in data.share.team.shards]
+        moves_bias = not is_about_differences(risk, data)
+        return TeamPullback(network, pullbacks, data.share, moves_bias=moves_bias), batches
 
     def _run(
         self, start: Trained, risk: Risk, data: PUData, held_out: PUData, generator: Generator, title: str
     ) -> Trained:
         network, optimizer = start.network, start.optimizer
         assert optimizer is not None
-        pullback = new_pullback(network, min(self.batch_size, data.n_labeled + data.n_unlabeled))
-        batches, slopes = Batches(data, self.batch_size, self.device, self.max_epochs), SlopesOf(risk)
+        (pullback, batches), slopes = self._steps(network, risk, data), SlopesOf(risk)
         history: list[Epoch] = []
         lowest, best, state = math.inf, -1, network.state_dict()
         with progress_bar(title, self.max_epochs, shown=self.verbose) as step:
@@ -141,7 +158,7 @@ class AutogradPullback:
         return list(torch.autograd.grad(self.score, self.parameters, slope, materialize_grads=True))
 
 
-Pullback = PerceptronPullback | ConvNetPullback | AutogradPullback
+Pullback = PerceptronPullback | ConvNetPullback | AutogradPullback | TeamPullback
 """A network as the training loop sees it: `scores`, and the way back from their slopes to the weights, `gradients`.
 
 One pull-back serves one training: `gradients` belongs to the last call of `scores`, and the next call may overwrite
@@ -204,7 +221,9 @@ def fused_adam(device: str) -> Callable[..., None] | None:
     return operation
 
 
-def run_epoch(pullback: Pullback, optimizer: Adam, risk: SlopesOf, batches: Batches, generator: Generator) -> float:
+def run_epoch(
+    pullback: Any, optimizer: Adam, risk: SlopesOf, batches: Batches | SharedBatches, generator: Generator
+) -> float:
     """One pass over the unlabeled instances (Algorithm 1, lines 4 to 7); returns the mean risk of its batches."""
     values: list[Tensor] = []
     gradients: list[Tensor] = []
@@ -226,7 +245,11 @@ def _whole_risk(network: nn.Module, risk: Risk, data: PUData, device: str) -> fl
     with torch.inference_mode():
         score = score_rows(network, data.X, rows, device)
         labeled, unlabeled = score[: data.n_labeled], score[data.n_labeled :]
-        return float(risk(ScoredBatch(labeled, unlabeled, data.alpha, *columns_of(data, "cpu"))))
+        weight, confidence, unlabeled_weight = columns_of(data, "cpu")
+        if data.share is not None:
+            unlabeled = data.share.gather(unlabeled)
+            unlabeled_weight = None if unlabeled_weight is None else data.share.gather(unlabeled_weight)
+        return float(risk(ScoredBatch(labeled, unlabeled, data.alpha, weight, confidence, unlabeled_weight)))
 
 
 def require_finite(row: Epoch, learning_rate: float) -> None:

@@ -23,20 +23,24 @@ from unskew.data.validation import (
     require_room_for_labeled,
 )
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._basis import block_size
+from unskew.posterior._basis import FARTHEST, Scaling, Waves, block_size, scores_of_ranks
 from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, rows_to_fit
 from unskew.posterior._model import PosteriorModel, dense, offset_for
 
 __all__ = [
+    "FARTHEST",
     "LEAST_LABELED",
     "Posterior",
     "PosteriorModel",
+    "Scaling",
     "Uncertainty",
+    "Waves",
     "block_size",
     "fit_posterior",
     "fit_rows",
     "offset_for",
     "rows_to_fit",
+    "scores_of_ranks",
 ]
 
 USUAL_LEVEL_ERROR, USUAL_SLOPE_ERROR = 0.1, 0.1

@@ -87,7 +87,8 @@ class Scaling:
             X = _components(X, center, directions)
         deviation = _deviation_if_varying(X)
         kept = np.flatnonzero(np.isfinite(deviation))
-        X, deviation = X if len(kept) == X.shape[1] else X[:, kept], deviation[kept]
+        as_it_is = len(kept) == X.shape[1] and is_large(X)
+        X, deviation = X if as_it_is else X[:, kept], deviation[kept]
         size = np.ones(len(kept)) if directions is None else deviation / np.sqrt(np.mean(deviation**2))
         ranked, quantiles = np.arange(0), np.empty((QUANTILES, 0))
         if 0 < X.shape[1] <= MOST_RANKED:
@@ -104,7 +105,7 @@ class Scaling:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Features of mean squared norm about 1."""
-        if len(X) <= block_size(X.shape[1]):
+        if not is_large(X):
             return self._features_of(X)
         scaled = np.empty((len(X), self.n_features))
         for rows in _blocks(X, COPIES):
@@ -145,8 +146,9 @@ def _completed(X: np.ndarray, filled: np.ndarray, marked: np.ndarray) -> np.ndar
 
 def _deviation_if_varying(X: np.ndarray) -> np.ndarray:
     """Standard deviation of each column; infinite for one that is constant but for rounding."""
-    some = range(0, X.shape[1], COLUMNS_AT_ONCE)  # not all at once: a copy of the rows is made on the way
-    deviation = np.concatenate([np.empty(0), *(X[:, each : each + COLUMNS_AT_ONCE].std(axis=0) for each in some)])
+    at_once = COLUMNS_AT_ONCE if is_large(X) else max(1, X.shape[1])  # a copy of them is made on the way
+    some = range(0, X.shape[1], at_once)
+    deviation = np.concatenate([np.empty(0), *(X[:, each : each + at_once].std(axis=0) for each in some)])
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     return np.where(deviation > 1e-9 * largest, deviation, np.inf)
 
@@ -173,8 +175,12 @@ def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
     tied = np.flatnonzero(quantiles[np.minimum(below, n - 1)] == values)
     twice_rank = 2 * below
     twice_rank[tied] = below[tied] + np.searchsorted(quantiles, values[tied], "right")
-    score_of_rank = ndtri(np.clip(np.arange(2 * n + 1) / 2, 0.5, n - 0.5) / n)
-    return np.asarray(score_of_rank[twice_rank])
+    return np.asarray(scores_of_ranks(n)[twice_rank])
+
+
+def scores_of_ranks(n: int) -> np.ndarray:
+    """Normal scores of the ranks 0, 1/2, 1, ... among n numbers."""
+    return np.asarray(ndtri(np.clip(np.arange(2 * n + 1) / 2, 0.5, n - 0.5) / n))
 
 
 @dataclass(frozen=True)
@@ -209,14 +215,19 @@ def scale_of_columns(scales: Scales, n_features: int) -> np.ndarray:
     return np.concatenate([np.full(count, size) for size, count in parts])
 
 
-def columns_of_propensity(columns: np.ndarray, n_features: int) -> np.ndarray:
-    """Columns of g, a smoother function: a constant and the features, which are the first columns of f."""
-    return columns[:, : 1 + n_features]
+def columns_of_propensity(features: np.ndarray) -> np.ndarray:
+    """Columns of g, a smoother function: a constant and the features."""
+    return np.hstack([np.ones((len(features), 1)), features])
 
 
 def block_size(n_inputs: int) -> int:
     """Rows of this width that are worked on at a time."""
     return max(64, min(BLOCK, BLOCK_NUMBERS // max(1, n_inputs)))
+
+
+def is_large(X: np.ndarray) -> bool:
+    """Whether copies of it are avoided. Sums round by how their terms lie in memory, so only then."""
+    return len(X) > block_size(X.shape[1])
 
 
 def weighted_products(left: np.ndarray, weight: np.ndarray, right: np.ndarray) -> np.ndarray:

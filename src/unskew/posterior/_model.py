@@ -79,7 +79,7 @@ class PosteriorModel:
             columns = self.waves.columns_of_posterior(features)
             deviation[rows] = np.sqrt(np.sum((columns @ self.errors.covariance) * columns, axis=1))
             if self.errors.propensity is not None:
-                g = columns_of_propensity(columns, features.shape[1]) @ self.errors.propensity + USUAL_PROPENSITY
+                g = columns_of_propensity(features) @ self.errors.propensity + USUAL_PROPENSITY
                 propensity[rows] = expit(g)
         return propensity, flattening(self.unseen[0]) * deviation
 

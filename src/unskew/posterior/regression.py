@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from unskew.posterior._basis import Scaling, Waves, block_size, columns_of_propensity, weighted_products
+from unskew.posterior._basis import Scaling, Waves, block_size, is_large, weighted_products
 from unskew.posterior._model import PosteriorModel
 
 SURE, UNSURE = 0.999, 1e-6
@@ -69,7 +69,8 @@ def fit_regression(
     del X  # let go here, see `fit_rows`
     waves = Waves.draw(_length_of_waves(features, labeled), features.shape[1], rng)
     columns = waves.columns_of_posterior(features)
-    features = columns_of_propensity(columns, features.shape[1])[:, 1:]  # the same numbers, in memory once
+    if is_large(features):
+        features = columns[:, 1 : 1 + features.shape[1]]  # the same numbers, in memory once
     prob, _ = cross_fitted_labeling(features, labeled, weight, rng)
     prob = np.maximum(prob, LEAST_PROB / weight.max())[labeled]  # of tables that are fitted to in part all are smaller
     balance = (1 - prob) / prob if two_sample else 1 / prob  # the odds are the ratio of densities but for a factor

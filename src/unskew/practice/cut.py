@@ -15,6 +15,8 @@ from unskew.practice.fit import why_no_estimate
 from unskew.practice.model import TableModel
 from unskew.practice.report.charts import profit_chart
 
+CUT_TITLE = "How many rows to review"
+
 
 def cut_of_sorted(
     parts: Iterable[tuple[np.ndarray, np.ndarray]], n_rows: int, costs: Costs, like: Evidence | None

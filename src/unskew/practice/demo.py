@@ -1,163 +1,185 @@
-"""The demo, on data that needs no download: train, estimate the AUC without negatives, show it beside the true one.
+"""The demo: one real table with a clinic's labels, ranked, judged without negatives, and held against the truth.
 
-Two stories: the toy law, where everything is known, and scikit-learn's digits under the paper's protocol. Each compares
-the proposed method with itself without confidence, and with a plain classifier of labeled against unlabeled.
+`auto` stands beside what people usually do, a logistic regression of labeled against unlabeled rows. Both see the
+labels alone; the true classes come in afterwards.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from unskew._support.files import make_folder, write_atomically
-from unskew._support.text import Table, percent
-from unskew.data.records import Labeled, Split
-from unskew.datasets import load, toy
-from unskew.errors import LowReliabilityWarning
-from unskew.learning.trainer import Trainer
-from unskew.metrics import RankingEstimate, auc, estimate_ranking
+from unskew._support.text import Table, auc_text, likely, percent
+from unskew.metrics import RankingEstimate, TopRows, auc, estimate_ranking
 from unskew.metrics.crossval import out_of_fold_score
-from unskew.metrics.reliability import check_reliability, shows_points, warn_of
+from unskew.metrics.estimates import findings_instead_of_warnings
 from unskew.posterior import fit_posterior
-from unskew.practice.report.demo_page import demo_page, overview
-from unskew.rankers import make
-from unskew.scenario import Sizes, draw_split
+from unskew.practice.examples.biopsies import CASE, CONFIDENCE, LABEL, TRUTH, biopsy_lines
+from unskew.practice.first_rows import FirstRow, FirstRows, first_rows
+from unskew.practice.fit import TrainingOptions, fit_table
+from unskew.practice.labeled_table import LabeledTable, read_labeled
+from unskew.practice.model import TableModel
+from unskew.practice.report.demo_page import demo_page, demo_picture
+from unskew.practice.results import model_html
 
-METHODS = ("conf-auc", "no-conf", "ntc")
-HEADER = ("what", "true", "estimated", "95 % interval")
-
-
-@dataclass(frozen=True)
-class Story:
-    """A data set of the demo, what is true of it, and how to train on it."""
-
-    title: str
-    paragraphs: tuple[str, ...]
-    split: Split
-    prior: float
-    label_freq: float
-    parameters: dict[str, Any]
+PLAIN, OURS = "logistic regression", "auto"
+TOP = 0.3
+"""Share of the rows whose precision is shown."""
+FOUND = 0.95
+"""Share of the hidden cases for which the reviewed rows are counted."""
+N_FIRST = 10
+WORDS = {0: "benign", 1: "malignant"}
 
 
 @dataclass(frozen=True)
-class StoryResult:
-    """What training on a story gave, by method."""
+class Judged:
+    """A ranking of all rows by models that did not learn from them, judged with and without the truth."""
 
-    story: Story
-    rankers: dict[str, Any]
-    true: dict[str, float]
-    estimated: dict[str, RankingEstimate]
-
-    @property
-    def proposed(self) -> Any:
-        """The fitted ranker of the proposed method."""
-        return self.rankers[METHODS[0]]
-
-    @property
-    def reliability(self) -> float:
-        """That of the one posterior which judges all methods."""
-        return self.estimated[METHODS[0]].reliability
-
-    @property
-    def shows_points(self) -> bool:
-        """Whether single values are shown, or only their intervals."""
-        return shows_points(self.reliability)
-
-    def table(self) -> Table:
-        """The result as text: truth beside estimate."""
-        rows = []
-        for name, ranker in self.rankers.items():
-            estimate, true = self.estimated[name], self.true[name]
-            shown = self._shown(f"AUC of {name} ({ranker.table_name})", true, estimate.auc, estimate.low, estimate.high)
-            rows.append(shown)
-        estimate = self.estimated[METHODS[0]]
-        share = estimate.prior, estimate.prior_low, estimate.prior_high
-        rows.append(self._shown("share of positives", self.story.prior, *share))
-        return Table(HEADER, [*rows, ("reliability", "", f"{self.reliability:.2f} of 1", "")])
-
-    def _shown(self, name: str, true: float, value: float, low: float, high: float) -> tuple[str, ...]:
-        missed = "" if low <= true <= high else " (missed)"
-        point = f"{value:.3f}" if self.shows_points else "see interval"
-        return name, f"{true:.3f}", point, f"{low:.3f} to {high:.3f}{missed}"
+    score: np.ndarray
+    estimate: RankingEstimate
+    top: TopRows
+    true_auc: float
+    true_precision: float
 
 
-def run_demo(out: Path, *, seed: int, show: Callable[[Table, str], None]) -> Path:
-    """Train, and write ``index.html`` and ``overview.png`` into a folder, which is made if it is missing.
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo found.
 
-    Each story's table and title are shown as soon as they are known. Returns the path of the page.
+    Attributes
+    ----------
+    judged : dict of str to Judged
+        By the name of the model.
+    first : FirstRows
+        What a person should look at first, among the rows that are not labeled.
+    first_truth : tuple of int
+        True classes of these.
     """
-    check_random_state(seed)  # before anything is made
+
+    table: LabeledTable
+    truth: np.ndarray
+    judged: dict[str, Judged]
+    first: FirstRows
+    first_truth: tuple[int, ...]
+
+    @property
+    def summary(self) -> str:
+        """What the table is."""
+        known = int(self.table.y.sum())
+        return (
+            f"{len(self.truth)} biopsies of breast lumps. The clinic knows {known} of the {self.truth.sum()} malignant "
+            "ones, mostly those with large nuclei, and says how sure it is of each. No lump was ever recorded as "
+            "benign."
+        )
+
+    @property
+    def gain(self) -> str:
+        """What the better ranking saves, by the truth."""
+        rows = {name: rows_to_find(FOUND, *self.hidden(name)) for name in self.judged}
+        n_hidden = int(self.truth[self.table.y == 0].sum())
+        return (
+            f"To find {percent(FOUND)} of the {n_hidden} malignant cases that nobody knew, review {rows[OURS]} rows in "
+            f"the order of {OURS}, or {rows[PLAIN]} in the order of the {PLAIN}."
+        )
+
+    def hidden(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Scores and true classes of the rows that are not labeled."""
+        unlabeled = self.table.y == 0
+        return self.judged[name].score[unlabeled], self.truth[unlabeled]
+
+    def comparison(self) -> Table:
+        """Estimates beside the truth."""
+        aucs, tops = [], []
+        for name, each in self.judged.items():
+            found, top, title = each.estimate, each.top, f"malignant in the top {percent(TOP)}, {name}"
+            aucs.append((f"AUC of {name}", *_beside(auc_text, found.auc, found.low, found.high, each.true_auc)))
+            ends = top.precision_low, top.precision_high
+            tops.append((title, *_beside(percent, top.precision, *ends, each.true_precision)))
+        found = self.judged[OURS].estimate
+        share = _beside(percent, found.prior, found.prior_low, found.prior_high, self.truth.mean())
+        rows = [*aucs, *tops, ("malignant in all rows", *share)]
+        return Table(("what", "estimated", "95 % interval", "true"), rows)
+
+    @property
+    def first_with_truth(self) -> list[tuple[FirstRow, str]]:
+        """The first rows, and what each turns out to be."""
+        return [(row, WORDS[truth]) for row, truth in zip(self.first.rows, self.first_truth, strict=True)]
+
+    def rows_to_look_at(self) -> Table:
+        """The first rows with their reasons, and what each turns out to be."""
+        rows = []
+        for row, truth in self.first_with_truth:
+            chance = "" if row.probability is None else likely(row.probability)
+            rows.append((row.names[0][1], chance, ", ".join(row.reasons), truth))
+        return Table((CASE, "probability", "because", "truth"), rows)
+
+
+def run_demo(
+    out: Path, *, seed: int, say: Callable[[str], None], show: Callable[[Table, str], None]
+) -> tuple[Path, Path]:
+    """Run everything, and write the table, the model, two pages and a picture into a folder.
+
+    Returns the paths of both pages: that of the demo, and the report as a clinic would have it, without the truth.
+    """
+    rng = check_random_state(seed)  # before anything is made
     make_folder(out)
-    results = []
-    for story in (toy_story, digits_story):
-        result = run_story(story(seed), seed)
-        results.append(result)
-        show(result.table(), result.story.title)
-    write_atomically(out / "overview.png", overview(results[0]))
-    write_atomically(out / "index.html", demo_page(results, seed).encode())
-    return out / "index.html"
+    path = out / "biopsies.csv"
+    write_atomically(path, "".join(f"{line}\n" for line in biopsy_lines(rng)[0]).encode())
+    table = read_labeled(path, LABEL, CONFIDENCE, truth=TRUTH, exclude=[CASE])
+    model = fit_table(table, TrainingOptions(seed=seed))
+    model.save(out / "biopsies.unskew")
+    result = judge(table, model, path, seed)
+    say(result.summary)
+    show(result.comparison(), "Estimated from these labels alone, and the truth")
+    say(f"{result.gain}\n")
+    show(result.rows_to_look_at(), f"The {N_FIRST} rows to look at first")
+    write_atomically(out / "overview.png", demo_picture(result, as_file=True))
+    write_atomically(out / "index.html", demo_page(result, seed).encode())
+    write_atomically(out / "report.html", model_html(model, result.first).encode())
+    return out / "index.html", out / "report.html"
 
 
-def run_story(story: Story, seed: int) -> StoryResult:
-    """Train every method, and estimate its AUC by cross-validation on the same PU data."""
-    train, held_out = story.split.train, story.split.validation
-    X, y, confidence = (
-        np.concatenate([getattr(train, field), getattr(held_out, field)]) for field in ("X", "y", "confidence")
-    )
-    posterior = fit_posterior(X, y, confidence)
-    warn_of(check_reliability(posterior.reliability))
-    rankers, true, estimated = {}, {}, {}
-    validation = held_out.X, held_out.y, held_out.confidence
-    for name in METHODS:
-        ranker = make(name, random_state=seed, verbose=True, **story.parameters)
-        rankers[name] = ranker.fit(train.X, train.y, train.confidence, validation=validation)
-        true[name] = auc(story.split.test_y, ranker.decision_function(story.split.test_X))
-        quiet = clone(ranker).set_params(verbose=False)
-        score = out_of_fold_score(quiet, X, y, confidence, random_state=seed, verbose=True)
-        with warnings.catch_warnings(action="ignore", category=LowReliabilityWarning):  # said once, above
-            estimated[name] = estimate_ranking(score, posterior)
-    return StoryResult(story, rankers, true, estimated)
+def judge(table: LabeledTable, model: TableModel, path: Path, seed: int) -> DemoResult:
+    """Compare the model with the plain one; each row's score is by models that did not learn from it."""
+    assert table.truth is not None
+    data = table.matrix, table.y, table.confidence
+    plain = make_pipeline(StandardScaler(), LogisticRegression())
+    scores = {
+        PLAIN: out_of_fold_score(plain, *data, random_state=seed),
+        OURS: model.ranker.out_of_fold_score_,
+    }
+    posterior = fit_posterior(*data)
+    with findings_instead_of_warnings():
+        found = {name: estimate_ranking(score, posterior) for name, score in scores.items()}
+    judged = {name: _judge(score, found[name], table.truth) for name, score in scores.items()}
+    first = first_rows(model, path, [CASE], N_FIRST)
+    numbers = [int(row.names[0][1].removeprefix("B")) - 1 for row in first.rows]
+    return DemoResult(table, table.truth, judged, first, tuple(int(table.truth[each]) for each in numbers))
 
 
-def toy_story(seed: int) -> Story:
-    """The toy law: two groups of positives in the plane, of which labelers see mostly one."""
-    rng = check_random_state(seed)
-    law = toy.ToyLaw()
-    *drawn, test = (toy.draw(n, law, rng) for n in (2500, 600, 20_000))
-    train, held_out = (Labeled(each.X, each.labeled, each.confidence) for each in drawn)
-    split = Split(train, held_out, test.X, test.y)
-    paragraphs = (
-        f"A Gaussian mixture in the plane whose truth is known. One instance in {1 / law.prior:.0f} is positive. The "
-        "positives form two groups; labelers catch most of the upper one and little of the lower one. The confidence "
-        "is the true posterior.",
-        "The first picture shows the labels as they came, the second as they count after weighting: the rare labels of "
-        "the lower group grow, and stand for the positives that nobody labeled.",
-    )
-    parameters = {"learning_rate": 1e-3, "max_epochs": 100, "batch_size": 256}
-    return Story("The toy law", paragraphs, split, law.prior, law.label_freq, parameters)
+def _judge(score: np.ndarray, estimate: RankingEstimate, truth: np.ndarray) -> Judged:
+    top = estimate.at(TOP)
+    return Judged(score, estimate, top, float(auc(truth, score)), float(truth[score >= top.threshold].mean()))
 
 
-def digits_story(seed: int) -> Story:
-    """scikit-learn's digits: odd is positive, nine labels in ten are a 1, 3 or 5."""
-    prior, label_freq = 0.2, 0.4
-    split = draw_split(
-        load("digits"),
-        prior=prior,
-        label_freq=label_freq,
-        rng=check_random_state(seed),
-        sizes=Sizes(train=600, validation=150, confidence=200, test=200),
-        trainer=Trainer(max_epochs=200, learning_rate=1e-3),
-    )
-    paragraphs = (
-        f"scikit-learn's 8 x 8 digits under the paper's protocol: odd digits are positive, {percent(prior)} of all; "
-        "nine in ten of the labeled are a 1, 3 or 5, so that 7 and 9 are hardly ever labeled. The confidence comes "
-        "from a classifier trained on a disjoint part. The data set is small: sizes are about an eighth of the "
-        f"paper's, and {percent(label_freq)} of the positives are labeled instead of 10 %.",
-    )
-    parameters = {"learning_rate": 3e-4, "max_epochs": 300, "batch_size": 256}
-    return Story("Digits", paragraphs, split, prior, label_freq, parameters)
+def rows_to_find(share: float, score: np.ndarray, truth: np.ndarray) -> int:
+    """How many rows, from the highest score down, hold this share of the positives.
+
+    Examples
+    --------
+    >>> rows_to_find(0.5, np.array([0.9, 0.1, 0.5, 0.4]), np.array([1, 1, 0, 1]))
+    3
+    """
+    found = np.cumsum(truth[np.argsort(-score, kind="stable")])
+    return int(np.searchsorted(found, np.ceil(share * found[-1]))) + 1
+
+
+def _beside(words: Callable[[float], str], value: float, low: float, high: float, truth: float) -> tuple[str, str, str]:
+    """An estimate, its interval, and the truth, as text."""
+    return words(value), f"{words(low)} to {words(high)}", words(truth)

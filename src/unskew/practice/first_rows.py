@@ -6,9 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
 from unskew.practice.reasons import reason_names
-from unskew.practice.score import PROBABILITY, RANK, ROW, ListOptions, score_file
+from unskew.practice.score import PROBABILITY, RANK, ROW, score_file
 from unskew.tables import open_table
 
 N_ROWS, N_REASONS = 20, 3

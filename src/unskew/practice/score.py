@@ -17,6 +17,7 @@ from unskew.checks.drift import Drift, DriftTally
 from unskew.errors import TableError
 from unskew.metrics.cuts import BestCut, Costs
 from unskew.practice.cut import cut_json, cut_of_sorted
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
 from unskew.practice.reasons import ReasonColumns, RowSample, reason_names
 from unskew.tables import (
@@ -42,70 +43,6 @@ ROW, RANK, SCORE, PROBABILITY = RESULTS = "row", "rank", "score", "probability"
 ROWS_AT_ONCE = 1 << 16
 OF_TABLE = "of table: "
 """Before the names of columns of the file, which may be those of results while rows are sorted."""
-
-
-@dataclass(frozen=True)
-class ListOptions:
-    """What a ranked list holds, and in which order.
-
-    Attributes
-    ----------
-    ids : sequence of str
-        Columns to keep; without any, the row number is kept.
-    top : int or None
-        How many of the best rows are written; None for all.
-    reasons : int
-        How many columns say why a row has its score.
-    keep_order : bool
-        Whether rows are in the order of the file, instead of the best first.
-    raw : bool
-        Whether cells of a CSV file stay as they are, even if a spreadsheet would run them as formulas.
-    costs : Costs or None
-        What reviewing costs and what it is worth: the list then ends where reviewing it earns most.
-    skip_labeled : bool
-        Whether rows that the label column marks as known positives are left out.
-    """
-
-    ids: Sequence[str] = ()
-    top: int | None = None
-    reasons: int = 0
-    keep_order: bool = False
-    raw: bool = False
-    skip_labeled: bool = False
-    costs: Costs | None = None
-
-    def check(self, model: TableModel) -> None:
-        """Refuse numbers that no list has, in the words of the command line."""
-        if self.top is not None and self.top < 1:
-            raise ValueError(f"--top must be 1 or more, the number of rows to write, but it is {self.top}.")
-        most = len(model.schema.names)
-        if not 0 <= self.reasons <= most:
-            raise ValueError(
-                f"--reasons must be from 1 to the number of columns that the model uses, {most}, but it is "
-                f"{self.reasons}."
-            )
-        if self.skip_labeled and self.keep_order:
-            raise ValueError(
-                "--skip-labeled must not come with --keep-order, which is for a list with every row of the file. Leave "
-                "one of them out."
-            )
-        if self.skip_labeled and not model.source.label:
-            raise ValueError(
-                "--skip-labeled must know the label column, but this model was saved from Python and does not name it. "
-                "Leave --skip-labeled out, or make the model with `unskew fit`."
-            )
-        if self.costs is None:
-            return
-        if self.top is not None:
-            raise ValueError(
-                "one option must say where the list ends, but both --top and --cost-review were given. Leave --top "
-                "out; --capacity says how many rows can be reviewed at most."
-            )
-        if not hasattr(model.ranker, "predict_proba"):
-            raise ValueError(
-                "to say how many rows to review, the model must have probabilities, but it was fitted without "
-                "confidence. Fit again with --confidence COLUMN, or choose with --top N."
-            )
 
 
 @dataclass(frozen=True)
@@ -150,7 +87,7 @@ def score_file(model: TableModel, path: Path, out: Path, options: ListOptions | 
     table = open_table(path)
     ids = list(dict.fromkeys(options.ids))
     raw = options.raw or is_parquet(out)
-    _check_ids(ids, [*RESULTS[1:], *reason_names(options.reasons)], table, out, raw)
+    check_ids(ids, [*RESULTS[1:], *reason_names(options.reasons)], table, out, raw)
     notes = [*table.notes, *model.schema.check_columns(table.columns, path, ignore=[*ids, *model.source.aside])]
     wanted = list(dict.fromkeys([*ids, *(model.schema.names if options.reasons else ())]))
     with scratch_folder(out) as folder:
@@ -182,7 +119,7 @@ def score_file(model: TableModel, path: Path, out: Path, options: ListOptions | 
     return ScoredFile(scoring.n_rows, n_rows, (*notes, *drift.notes()), drift, scoring.cut)
 
 
-def _check_ids(ids: Sequence[str], results: Sequence[str], table: Any, out: Path, raw: bool) -> None:
+def check_ids(ids: Sequence[str], results: Sequence[str], table: Any, out: Path, raw: bool) -> None:
     """Refuse columns that do not exist, or that the result cannot hold."""
     for name in ids:
         if name in results:
@@ -258,18 +195,26 @@ class _Scoring:
         import polars as pl
 
         first, self.n_read = 1 + self.n_read, self.n_read + len(frame)
-        found = [np.empty(0) for _ in self.results]
-        if len(frame):
-            X = self.model.schema.transform(frame, path=self.table.path, first_row=first, tally=self.tally)
-            try:
-                found[0] = np.asarray(self.model.ranker.decision_function(X), dtype=np.float64)
-                if len(found) > 1:
-                    found[1] = np.asarray(self.model.ranker.predict_proba(X)[:, 1], dtype=np.float64)
-                probability = found[1] if len(found) > 1 else None
-                self.tally.count_scores(found[0], probability, self.model.ranker.threshold_)
-            except ValueError as error:  # scores beyond what float32 can hold
-                raise TableError(f"{self.table.path}: {error}") from None
-        return pl.DataFrame({ROW: np.arange(first, first + len(frame)), **dict(zip(self.results, found, strict=True))})
+        found = results_of(self.model, frame, self.table.path, first, self.tally)
+        return pl.DataFrame(
+            {ROW: np.arange(first, first + len(frame)), **dict(zip(self.results, found.T, strict=True))}
+        )
+
+
+def results_of(model: TableModel, frame: "pl.DataFrame", path: Path, first_row: int, tally: DriftTally) -> np.ndarray:
+    """Scores of the rows of a frame, and in a second column their probabilities, if the model has them."""
+    has_probability = hasattr(model.ranker, "predict_proba")
+    found = np.empty((len(frame), 1 + has_probability))
+    if len(frame):
+        X = model.schema.transform(frame, path=path, first_row=first_row, tally=tally)
+        try:
+            found[:, 0] = model.ranker.decision_function(X)
+            if has_probability:
+                found[:, 1] = model.ranker.predict_proba(X)[:, 1]
+            tally.count_scores(found[:, 0], found[:, 1] if has_probability else None, model.ranker.threshold_)
+        except ValueError as error:  # scores beyond what float32 can hold
+            raise TableError(f"{path}: {error}") from None
+    return found
 
 
 def _beside(numbers: "pl.DataFrame", frame: "pl.DataFrame", wanted: Sequence[str]) -> "pl.DataFrame":
@@ -393,7 +338,7 @@ def _write_list(
             else:
                 right = reasons.of(_of_table(frame, scoring.model.schema.names), step)
             if not raw:
-                (left, found), (right, more) = _harmless(left, is_first=frame is first), without_formulas(right)
+                (left, found), (right, more) = harmless(left, is_first=frame is first), without_formulas(right)
                 formulas += found + more
             numbers = frame.select(RANK, *scoring.results)
             writer.write(left.hstack(numbers).hstack(right))
@@ -408,7 +353,7 @@ def _of_table(frame: "pl.DataFrame", names: Sequence[str]) -> "pl.DataFrame":
     return frame.select(pl.col(OF_TABLE + name).alias(name) for name in names)
 
 
-def _harmless(frame: "pl.DataFrame", *, is_first: bool) -> tuple["pl.DataFrame", Counter[str]]:
+def harmless(frame: "pl.DataFrame", *, is_first: bool) -> tuple["pl.DataFrame", Counter[str]]:
     """Cells and names without formulas, and how many were changed; the header is written once, and so counted."""
     changed, found = without_formulas(frame)
     if is_first:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # listing data sets must not wait for the library that trains
     from unskew.practice.model import TableModel
     from unskew.rankers import MethodCard
 
+TOP_TITLE = "What the top of the ranking holds, each with its interval"
 NO_ESTIMATE, NO_POINT = "cannot be estimated", "see interval"
 MOST_COLUMNS = 40
 """Columns shown before training; a table may have thousands."""

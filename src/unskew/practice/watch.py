@@ -23,8 +23,9 @@ from filelock import FileLock, Timeout
 from unskew._support.files import make_folder, write_atomically
 from unskew._support.json_records import read_json
 from unskew.errors import TableError
+from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
-from unskew.practice.score import ListOptions, score_file
+from unskew.practice.score import score_file
 from unskew.tables import READABLE_ENDINGS, WRITABLE_ENDINGS
 
 LOG, HIDDEN, STEP, LOCK = "watch.jsonl", ".unskew-watch", "step.json", ".unskew-watch.lock"

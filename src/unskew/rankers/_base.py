@@ -33,7 +33,9 @@ from unskew.learning.trainer import Trainer
 from unskew.objectives.auc import auc
 from unskew.objectives.weights import CLIP
 from unskew.rankers._columns import knowing_columns_of, rows_of
+from unskew.rankers._exporting import Exportable
 from unskew.rankers._header import summary_of
+from unskew.rankers._labeling_fit import fit_labeling
 from unskew.rankers._members import (
     Together,
     combined_score,
@@ -49,11 +51,11 @@ from unskew.rankers._rules import RULES
 from unskew.rankers._state import model_file_of
 from unskew.rankers._training import require_device, require_trees, trainer_of
 from unskew.rankers._trees import MayGrowTrees
-from unskew.rankers.labeling import estimate_at, fit_labeling, mean_labeling
+from unskew.rankers.labeling import estimate_at, mean_labeling
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ranker(MayGrowTrees, ClassifierMixin, BaseEstimator, ABC):
+class Ranker(MayGrowTrees, Exportable, ClassifierMixin, BaseEstimator, ABC):
     """Rank instances by how likely they are positive, from labeled and unlabeled ones.
 
     Parameters

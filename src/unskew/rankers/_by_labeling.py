@@ -8,6 +8,8 @@ import numpy as np
 
 from unskew.data.records import PUData
 from unskew.data.rows import Rows
+from unskew.errors import NotExportable
+from unskew.exporting import Graph
 from unskew.learning.trainer import Trainer
 from unskew.rankers._base import Ranker
 from unskew.rankers.labeling import as_model
@@ -30,3 +32,13 @@ class LabelingRanker(Ranker):
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         return self.to_score(as_model(self.labeling_).logit_at(X, rows))
+
+    def to_score_in(self, graph: Graph, logit: str) -> str:
+        """Add what `to_score` does to a graph; a method without it cannot be written as ONNX."""
+        raise NotExportable(
+            f"a method of labeling probabilities that is written as ONNX must say how in `to_score_in`, but "
+            f"{type(self).__name__} does not. Define it beside `to_score`."
+        )
+
+    def _score_in(self, graph: Graph, rows: str) -> str:
+        return self.to_score_in(graph, as_model(self.labeling_).logit_in(graph, rows))

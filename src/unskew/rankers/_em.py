@@ -8,6 +8,7 @@ step gives each the probability q(x) that it is, the maximization step fits both
 import copy
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -67,18 +68,26 @@ class Logits(NamedTuple):
     propensity_unlabeled: Tensor
 
 
-def observed_loss(logits: Logits, alpha: float) -> Tensor:
+def _mean(function: Callable[..., Tensor], *values: Tensor) -> Tensor:
+    return function(*values).mean()
+
+
+def observed_loss(logits: Logits, alpha: float, mean_of_unlabeled: Callable[..., Tensor] = _mean) -> Tensor:
     r"""Negative mean log-likelihood of what is observed: labeled with probability h e, unlabeled with 1 - h e.
 
     .. math:: -\alpha E_l[\log h e] - (1 - \alpha) E_u[\log (1 - h e)]
 
-    Its gradient is that of the two cross entropies with q at the present networks.
+    Its gradient is that of the two cross entropies with q at the present networks. Where several workers hold the
+    unlabeled instances, `mean_of_unlabeled` is the mean of a function over all of them, `Share.mean`.
     """
-    a, b = logits.posterior_unlabeled, logits.propensity_unlabeled
     labeled = softplus(-logits.posterior_labeled) + softplus(-logits.propensity_labeled)
-    # 1 - h e = (1 + e^a + e^b) / ((1 + e^a) (1 + e^b))
-    unlabeled = softplus(a) + softplus(b) - torch.logsumexp(torch.stack([torch.zeros_like(a), a, b]), 0)
-    return alpha * labeled.mean() + (1 - alpha) * unlabeled.mean()
+    unlabeled = mean_of_unlabeled(_unlabeled_loss, logits.posterior_unlabeled, logits.propensity_unlabeled)
+    return alpha * labeled.mean() + (1 - alpha) * unlabeled
+
+
+def _unlabeled_loss(a: Tensor, b: Tensor) -> Tensor:
+    """Negative log-probability of being unlabeled, with 1 - h e = (1 + e^a + e^b) / ((1 + e^a) (1 + e^b))."""
+    return softplus(a) + softplus(b) - torch.logsumexp(torch.stack([torch.zeros_like(a), a, b]), 0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from unskew.data.records import Epoch, PUData
 from unskew.data.rows import Rows
+from unskew.exporting import Graph, posterior_in
 from unskew.learning.trainer import Trainer
 from unskew.posterior import PosteriorModel, rows_to_fit
 from unskew.rankers._base import Ranker
@@ -78,3 +79,6 @@ class WholeTableRanker(Ranker):
 
     def _score(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         return logits_of(self.function_, X, rows)
+
+    def _score_in(self, graph: Graph, rows: str) -> str:
+        return posterior_in(graph, self.function_, rows)

@@ -159,7 +159,7 @@ class _Turns:
 
     def _train(self, trainer: Trainer, risk: Risk, last: _Side, held: _Side, epochs: int) -> _Side:
         pairs = zip(self.records, held.scores, strict=True)
-        data, held_out = (replace(each, unlabeled_weight=torch.sigmoid(scores[1]).numpy()) for each, scores in pairs)
+        data, held_out = (replace(each, unlabeled_weight=_prob_of_unlabeled(scores, each)) for each, scores in pairs)
         trained = replace(trainer, max_epochs=epochs).minimize(risk, data, held_out, self.rng, start=last.trained)
         return _Side(trained, tuple(self._scores(trained.network, each) for each in self.records))
 
@@ -169,9 +169,17 @@ class _Turns:
         return scores[: data.n_labeled], scores[data.n_labeled :]
 
 
+def _prob_of_unlabeled(scores: Scores, data: PUData) -> np.ndarray:
+    """Probability that the other network gives the unlabeled rows."""
+    prob = torch.sigmoid(scores[1]) if data.share is None else data.share.each(torch.sigmoid, scores[1])
+    return np.asarray(prob.numpy())
+
+
 def _constant_propensity(data: PUData) -> Scores:
     """Scores before there is a network."""
-    labeled, unlabeled = (torch.full((n,), math.log(FIRST_ODDS)) for n in (data.n_labeled, data.n_unlabeled))
+    labeled, unlabeled = (
+        torch.full((len(rows),), math.log(FIRST_ODDS)) for rows in (data.labeled_rows, data.unlabeled_rows)
+    )
     return labeled, unlabeled
 
 
@@ -184,7 +192,8 @@ def _deviation(scores: Scores, data: PUData) -> float:
 
 def _loss(logits: Logits, data: PUData, deviation: float) -> float:
     """Negative mean log likelihood."""
-    loss = float(observed_loss(Logits(*(each.double() for each in logits)), data.alpha))
+    over_workers = {} if data.share is None else {"mean_of_unlabeled": data.share.mean}
+    loss = float(observed_loss(Logits(*(each.double() for each in logits)), data.alpha, **over_workers))
     if data.confidence is not None:
         square = float((_target(data) - logits.posterior_labeled.double()).square().mean())
         loss += data.alpha * (square / (2 * deviation**2) + math.log(deviation))

@@ -7,30 +7,28 @@ two-sample scenario the density ratio is estimated instead, from the odds of the
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.special import logit
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from unskew._support.parameters import set_seeds
-from unskew.data.frames import names_inside
-from unskew.data.records import Epoch, PUData, ScoredBatch
+from unskew.data.records import Epoch, ScoredBatch
 from unskew.data.rows import ReshapedRows, Rows, as_rows, as_table
 from unskew.data.validation import check_features
-from unskew.errors import TooFewLabeled
+from unskew.errors import NotExportable
+from unskew.exporting import Graph, network_in
 from unskew.learning.density_ratio import ratio_from_odds
 from unskew.learning.networks import TREES, NetworkChoice
 from unskew.learning.scoring import score_rows
-from unskew.learning.trainer import Trainer
-from unskew.rankers._labeling_folds import folds_of_trees, training_of, with_rounds_of_others
+
+TINY = float(np.finfo(np.float64).eps)
+"""How far a probability is kept from 0 and 1, so that its logit is a number."""
 
 
 def labeling_risk(batch: ScoredBatch) -> Tensor:
@@ -66,8 +64,19 @@ class LabelingModel(ABC):
 
     def logit_at(self, X: Rows, rows: np.ndarray | None = None) -> np.ndarray:
         """Logit of the labeling probability at these rows; for a ratio its logarithm, the same but for a constant."""
-        tiny = np.finfo(np.float64).eps
-        return np.asarray(logit(np.clip(self.prob_at(X, rows), tiny, 1 - tiny)))
+        return np.asarray(logit(np.clip(self.prob_at(X, rows), TINY, 1 - TINY)))
+
+    def logit_in(self, graph: Graph, rows: str) -> str:
+        """Add the logit to a graph; returns its name."""
+        raise NotExportable(
+            f"a labeling model that is written as ONNX must be a network or trees of this package, but it is a "
+            f"{self._kind}. Fit with labeling=None, or use a method whose score does not rest on it, such as "
+            "'conf-auc'."
+        )
+
+    @property
+    def _kind(self) -> str:
+        return type(self).__name__
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,10 @@ class LabelingNetwork(LabelingModel):
         own = X if X.shape == self.input_shape else ReshapedRows(X, self.input_shape)
         return score_rows(self.network, own, rows, self.device).double().numpy()
 
+    def logit_in(self, graph: Graph, rows: str) -> str:
+        """Score of the network as nodes of a graph."""
+        return network_in(graph, self.network, graph.in_shape(rows, self.input_shape))
+
     def __sklearn_tags__(self) -> Any:
         """Tags of any estimator, which scikit-learn's check of X looks for (`clone` is to copy it, not to unfit it)."""
         return BaseEstimator().__sklearn_tags__()
@@ -132,6 +145,10 @@ class _FittedEstimator(LabelingModel):
     """A user's own estimator, which takes tables as scikit-learn does."""
 
     estimator: Any
+
+    @property
+    def _kind(self) -> str:
+        return type(self.estimator).__name__
 
     def table(self, X: Rows, rows: np.ndarray | None) -> Any:
         """Rows in the form in which it was fitted."""
@@ -184,7 +201,7 @@ class _Folds:
     @property
     def n_features_in_(self) -> int | None:
         """Numbers in a row that the folds were fitted on, if they know it."""
-        return _n_features(self.folds[0])
+        return n_features_of(self.folds[0])
 
     @property
     def takes_missing(self) -> bool:
@@ -213,6 +230,12 @@ class CrossFittedLabeling(_Folds, LabelingModel):
     def ratio_at(self, X: Rows, rows: np.ndarray | None, alpha: float) -> np.ndarray:
         """Mean density ratio at these rows."""
         return self._mean(lambda fold: as_model(fold).ratio_at(X, rows, alpha))
+
+    def logit_in(self, graph: Graph, rows: str) -> str:
+        """Logit of the mean probability as nodes of a graph."""
+        probs = [graph.probability_of(as_model(fold).logit_in(graph, rows)) for fold in self.folds]
+        mean = graph.weighted_sum(probs, [1 / len(probs)] * len(probs))
+        return graph.logit_of(mean, TINY)
 
 
 @dataclass(frozen=True)
@@ -248,7 +271,7 @@ def read_rows(estimator: Any, X: Any, shape: tuple[int, ...]) -> Rows:
     return rows
 
 
-def _n_features(labeling: Any) -> int | None:
+def n_features_of(labeling: Any) -> int | None:
     """Numbers in a row that a labeling model was fitted on; None if it does not say."""
     if isinstance(labeling, LabelingNetwork):
         return prod(labeling.input_shape)
@@ -259,130 +282,3 @@ def estimate_at(labeling: Any, X: Rows, rows: np.ndarray | None, scenario: str, 
     """What a weight divides by: the labeling probability, or in the two-sample scenario the density ratio."""
     model = as_model(labeling)
     return model.prob_at(X, rows) if scenario == "one-sample" else model.ratio_at(X, rows, alpha)
-
-
-def fit_labeling(
-    labeling: Any,
-    data: PUData,
-    held_out: PUData,
-    trainer: Trainer,
-    rng: np.random.RandomState,
-    crossfit: int = 0,
-    scenario: str = "one-sample",
-    *,
-    feature_names: Sequence[str] | None = None,
-) -> tuple[Any, PUData, PUData]:
-    """Fit the labeling model on `data`; returns it, and both records with its estimates for their labeled instances.
-
-    With None for `labeling` the default network is trained, which keeps the epoch with the lowest risk on `held_out`. A
-    fitted one is used as it is, and a ranker lends its own. With `crossfit` k >= 2 each labeled instance of `data` gets
-    the estimate of a model that did not see it; `held_out` and new instances get the mean over the k models. Trees,
-    which fit what they see too well, always are cross-fitted, and choose their rounds without `held_out`. The model
-    keeps the names of the columns: it may choose columns by them, and it is not lent where they are others.
-    """
-    names = None if feature_names is None else tuple(feature_names)
-    labeling = _checked(labeling, names, data.X, scenario)
-
-    own_trainer, grows = trainer.for_labeling(), labeling is None and trainer.network == TREES
-    crossfit = folds_of_trees(crossfit, data) if grows else crossfit
-
-    def fit(part: PUData, title: str, left_out: PUData | None = None) -> Any:
-        """Train a network, or fit a copy of the estimator, on this part of the data."""
-        if labeling is None:
-            folds = grows and left_out is not None  # all rounds, of which the folds choose together
-            with_rest = replace(own_trainer, keep="last", patience=None) if folds else own_trainer
-            judge = left_out if folds and left_out is not None else held_out
-            trained = with_rest.minimize(labeling_risk, part, judge, rng, title)
-            training = trained.history, trained.best_epoch, part.alpha
-            return LabelingNetwork(trained.network, trainer.network, part.X.shape, trainer.device, *training, names)
-        model = clone(labeling)
-        set_seeds(model, rng)
-        rows = np.concatenate([part.labeled_rows, part.unlabeled_rows])
-        return model.fit(as_table(part.X, rows, names), np.repeat([1, 0], [part.n_labeled, part.n_unlabeled]))
-
-    if not crossfit:
-        model = labeling if _is_fitted(labeling) else fit(data, "labeling")
-        inside = estimate_at(model, data.X, data.labeled_rows, scenario, data.alpha)
-    elif _is_fitted(labeling):
-        raise ValueError(
-            f"crossfit={crossfit} fits the labeling model anew for each fold, but the given one is fitted already. "
-            "Pass an unfitted one, or crossfit=0."
-        )
-    else:
-        settle = with_rounds_of_others if grows else list[Any]
-        model, inside = _cross_fit(fit, settle, data, rng, crossfit, scenario)
-        model = replace(model, **training_of(model.folds)) if grows else model
-    outside = estimate_at(model, held_out.X, held_out.labeled_rows, scenario, data.alpha)
-    if scenario == "one-sample":
-        return model, replace(data, labeling_prob=inside), replace(held_out, labeling_prob=outside)
-    return model, replace(data, density_ratio=inside), replace(held_out, density_ratio=outside)
-
-
-def _cross_fit(
-    fit: Callable[[PUData, str, PUData], Any],
-    settle: Callable[[list[Any]], list[Any]],
-    data: PUData,
-    rng: np.random.RandomState,
-    crossfit: int,
-    scenario: str,
-) -> tuple[CrossFittedLabeling | CrossFittedRatio, np.ndarray]:
-    """The models of all folds, and for each labeled instance the estimate of the one that did not see it."""
-    if data.n_labeled < 2 * crossfit:
-        raise TooFewLabeled(
-            f"crossfit={crossfit} needs at least {2 * crossfit} labeled instances for training, but there are "
-            f"{data.n_labeled}. Lower crossfit, or set it to 0."
-        )
-    labeled_fold = rng.permutation(np.arange(data.n_labeled) % crossfit)
-    unlabeled_fold = rng.permutation(np.arange(data.n_unlabeled) % crossfit)
-
-    def part(labeled: np.ndarray, unlabeled: np.ndarray) -> PUData:
-        rows = data.labeled_rows[labeled], data.unlabeled_rows[unlabeled]
-        return replace(data, labeled_rows=rows[0], unlabeled_rows=rows[1], confidence=None)
-
-    inside = np.empty(data.n_labeled)
-    rests = [part(labeled_fold != fold, unlabeled_fold != fold) for fold in range(crossfit)]
-    others = [part(labeled_fold == fold, unlabeled_fold == fold) for fold in range(crossfit)]
-    titles = [f"labeling, fold {fold + 1} of {crossfit}" for fold in range(crossfit)]
-    models = settle([fit(*each) for each in zip(rests, titles, others, strict=True)])
-    for fold, (model, rest, left_out) in enumerate(zip(models, rests, others, strict=True)):
-        estimate = estimate_at(model, data.X, left_out.labeled_rows, scenario, rest.labeled_share)
-        inside[labeled_fold == fold] = estimate
-    return mean_labeling(models), inside
-
-
-def _checked(labeling: Any, names: tuple[str, ...] | None, X: Rows, scenario: str) -> Any:
-    """Labeling model as it was passed, or as a ranker lends it, if it suits these columns and the scenario."""
-    lent = names_inside(labeling)
-    if lent is not None and names is not None and tuple(lent) != names:
-        raise ValueError(
-            f"the lent labeling model was fitted on the columns {list(lent)}, but X has {list(names)}. Give X the same "
-            "columns in the same order."
-        )
-    labeling = getattr(labeling, "labeling_", labeling)
-    if labeling is None:
-        return None
-    if hasattr(labeling, "labeling_prob"):  # a ranker, from which no labeling_ could be taken
-        raise ValueError(
-            f"a ranker that lends its labeling model must have one, but this {type(labeling).__name__} is not fitted "
-            "(clone, and with it every search, unfits it), or was fitted without one because it was given the prior. "
-            "Pass the fitted ranker's labeling_: a network stays fitted, a classifier does inside "
-            "sklearn.frozen.FrozenEstimator."
-        )
-    if (found := _n_features(labeling)) not in (None, prod(X.shape)):
-        raise ValueError(
-            f"the lent labeling model was fitted on {found} features, but X has {prod(X.shape)}. Fit it on the same "
-            "features."
-        )
-    if scenario == "one-sample" and hasattr(labeling, "density_ratio"):
-        as_model(labeling).prob_at(X)  # raises: it has none
-    return labeling
-
-
-def _is_fitted(labeling: Any) -> bool:
-    if not hasattr(labeling, "fit"):  # our own, or a user's object that only predicts
-        return labeling is not None
-    try:
-        check_is_fitted(labeling)
-    except NotFittedError:
-        return False
-    return True

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from unskew.exporting import Graph
 from unskew.rankers._by_labeling import LabelingRanker
 
 
@@ -47,4 +48,8 @@ class NonTraditional(LabelingRanker):
 
     def to_score(self, logit: np.ndarray) -> np.ndarray:
         """The logit itself."""
+        return logit
+
+    def to_score_in(self, graph: Graph, logit: str) -> str:
+        """The same as a node of a graph."""
         return logit

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unskew.data.records import PUData
+from unskew.exporting import Graph
 from unskew.learning.trainer import Trainer
 from unskew.rankers._by_labeling import LabelingRanker
 from unskew.rankers._members import mean_of
@@ -70,3 +71,8 @@ class ProbabilisticGap(LabelingRanker):
     def to_score(self, logit: np.ndarray) -> np.ndarray:
         """Logarithm of the posterior, before it is clipped at 1."""
         return (self._log(logit) - self.largest_log_) / 2
+
+    def to_score_in(self, graph: Graph, logit: str) -> str:
+        """The same as nodes of a graph."""
+        log = graph.log_probability_of(logit) if self.scenario == "one-sample" else logit
+        return graph.add("Div", graph.add("Sub", log, np.float64(self.largest_log_)), np.float64(2))

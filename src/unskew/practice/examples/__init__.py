@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from unskew._support.files import make_folder, write_atomically
+from unskew.practice.examples.biopsies import biopsies_tables
 from unskew.practice.examples.claims import claims_tables
 from unskew.practice.examples.digits import digits_tables
 from unskew.practice.examples.payments import payments_tables
@@ -18,6 +19,7 @@ from unskew.practice.examples.screening import screening_tables
 
 Tables = Callable[[np.random.RandomState], tuple[list[str], list[str], list[str]]]
 EXAMPLES: dict[str, Tables] = {
+    "biopsies": biopsies_tables,
     "claims": claims_tables,
     "digits": digits_tables,
     "payments": payments_tables,

@@ -1,0 +1,44 @@
+"""How Sphinx builds the site: `make docs`. Warnings are errors, and nothing that a page needs comes from elsewhere."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+
+import unskew  # noqa: E402
+
+project = "unskew"
+author = "The authors of unskew"
+version = release = unskew.__version__
+html_title = f"unskew {release}"
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser", "mathml"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "_extensions", "results/**", "**/*.py"]
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+html_math_renderer = "mathml"
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
+copyright = "the authors of unskew, BSD 3-Clause License"
+
+numpydoc_show_class_members = False
+autosummary_generate = True
+autodoc_typehints = "none"

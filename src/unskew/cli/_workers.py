@@ -1,0 +1,40 @@
+"""The option `--workers`, and what `unskew score` does with it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from unskew._support.text import plural
+from unskew.cli._app import say, show_notes
+
+AtWorkers = Annotated[
+    str | None,
+    Option(
+        "--workers",
+        metavar="WORKERS",
+        help="Share the work between processes on Ray: ray:N on this machine, or ray://HOST:PORT, a cluster.",
+        show_default=False,
+    ),
+]
+
+
+def refuse_with_workers(options: Mapping[str, Any]) -> None:
+    """Refuse options that a folder of files is not scored with."""
+    for name, value in options.items():
+        if value:
+            raise ValueError(
+                f"{name} must not come with --workers, which writes every row of every file in its order. Leave one of "
+                "them out."
+            )
+
+
+def score_folder(model: Path, folder: Path, out: Path, ids: Sequence[str], raw: bool, workers: str) -> dict[str, Any]:
+    """Score the files of a folder by workers, and say what was found; returns it as plain data."""
+    from unskew.distributed import score
+
+    found = score(model, folder, out, workers=workers, ids=ids, raw=raw)
+    show_notes(found.notes)
+    say(f"{plural(found.n_rows, 'row')} of {plural(found.n_files, 'file')} ranked: {out}")
+    return found.to_json()

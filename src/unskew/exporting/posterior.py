@@ -1,0 +1,81 @@
+"""Functions of the row in closed form as nodes of the graph, in 64 bits: scaling, ranks, waves."""
+
+import numpy as np
+
+from unskew.exporting.graph import Graph
+from unskew.objectives.joint_likelihood import flattening
+from unskew.posterior import FARTHEST, PosteriorModel, Scaling, Waves, scores_of_ranks
+
+
+def posterior_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
+    """Logits of shape (n,): what `PosteriorModel.logits` gives under the assumptions that count."""
+    features = _scaled_in(graph, model.scaling, graph.as_float64(graph.flat(rows)))
+    kappa = float(flattening(model.unseen)[0])
+    constant, *others = kappa * model.coefficients[:, 0]
+    n_features = model.scaling.n_features
+    linear, of_waves = (np.array(each)[:, None] for each in (others[:n_features], others[n_features:]))
+    logit = graph.add("Add", graph.add("MatMul", features, linear), np.float64(constant + model.offset[0]))
+    if of_waves.any():
+        logit = graph.add("Add", logit, graph.add("MatMul", _waves_in(graph, model.waves, features), of_waves))
+    return graph.vector(logit)
+
+
+def _waves_in(graph: Graph, waves: Waves, features: str) -> str:
+    angle = graph.add("Add", graph.add("MatMul", features, waves.frequencies), waves.phases)
+    return graph.add("Mul", graph.add("Cos", angle), np.float64(np.sqrt(2 / len(waves.phases))))
+
+
+def _scaled_in(graph: Graph, scaling: Scaling, x: str) -> str:
+    """What `Scaling.apply` makes of rows."""
+    if not len(scaling.kept):
+        return graph.add("Unsqueeze", graph.same_for_all(0.0, x), np.array([1]))
+    if scaling.filled is not None:
+        missing = graph.add("IsNaN", x)
+        x = graph.add("Where", missing, scaling.filled, x)
+        if len(scaling.marked):
+            marks = graph.as_float64(graph.columns(missing, scaling.marked))
+            x = graph.add("Concat", x, marks, axis=1)
+    if scaling.center is not None and scaling.directions is not None:
+        x = graph.add("MatMul", graph.add("Sub", x, scaling.center), scaling.directions)
+    x = graph.columns(x, scaling.kept)
+    standard = graph.add("Div", graph.add("Sub", x, scaling.mean), scaling.deviation)
+    standard = graph.add("Min", graph.add("Max", standard, np.float64(-FARTHEST)), np.float64(FARTHEST))
+    features = graph.add("Mul", standard, scaling.size)
+    if len(scaling.ranked):
+        scores = _normal_scores_in(graph, scaling.quantiles, graph.columns(x, scaling.ranked))
+        scores = graph.add("Mul", scores, scaling.size[scaling.ranked])
+        features = graph.add("Concat", features, scores, axis=1)
+    return graph.add("Div", features, np.float64(np.sqrt(scaling.n_features)))
+
+
+def _normal_scores_in(graph: Graph, quantiles: np.ndarray, values: str) -> str:
+    """Normal score of the rank of each value among the quantiles of its column; ties have that of their middle."""
+    n, n_columns = quantiles.shape
+    score_of_rank = scores_of_ranks(n)  # of twice the rank
+    below = _number_below_in(graph, quantiles, values)
+    # As whole columns one after another: entry i of column j is number j n + i.
+    starts = n * np.arange(n_columns)
+    place = graph.add("Add", graph.add("Min", below, np.int64(n - 1)), starts)
+    flat = quantiles.T.ravel()
+    is_tied = graph.add("Equal", graph.add("Gather", flat, place), values)
+    by_column = quantiles.T
+    twice_middle = [np.searchsorted(each, each, "left") + np.searchsorted(each, each, "right") for each in by_column]
+    tied = graph.add("Gather", score_of_rank[np.concatenate(twice_middle)], place)
+    between = graph.add("Gather", score_of_rank[::2], below)
+    return graph.add("Where", is_tied, tied, between)
+
+
+def _number_below_in(graph: Graph, quantiles: np.ndarray, values: str) -> str:
+    """How many quantiles of its column are below each value, by halving what is left, with nodes instead of a loop."""
+    n, n_columns = quantiles.shape
+    starts, flat = n * np.arange(n_columns), quantiles.T.ravel()
+    size = 1 << (n.bit_length() - 1)  # the largest power of two among the counts
+    # One look at its place leaves a range of so many counts, at either end; from then on ranges are halved.
+    first = graph.add("Less", np.ascontiguousarray(quantiles[size - 1]), values)
+    found = graph.add("Where", first, np.int64(n + 1 - size), np.int64(0))
+    while size > 1:
+        size //= 2
+        here = graph.add("Gather", flat, graph.add("Add", found, starts + size - 1))
+        step = graph.add("Where", graph.add("Less", here, values), np.int64(size), np.int64(0))
+        found = graph.add("Add", found, step)
+    return found

@@ -1,0 +1,172 @@
+"""The one place that knows Ray: a connection, and tasks that are given to another worker when theirs is killed."""
+
+import os
+import pickle
+import socket
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+
+from unskew.errors import MissingExtra
+from unskew.workers.address import Workers
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+MOST_KILLS = 4
+"""A task whose workers were killed so often is given up: it is likely what kills them."""
+TASKS_PER_WORKER = 2
+"""Tasks that are under way or next, so that no worker waits for its next one."""
+SECONDS_TO_ANSWER = 10
+# Read by Ray when it is imported. The first keeps what runs on this machine alone from taking connections from others.
+ON_THIS_MACHINE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+ON_ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
+# Without it each worker would take the whole file system for its own to spill to.
+LOCAL_STORE_BYTES = 256 << 20
+
+
+class Pool:
+    """Workers that are connected; `connected` makes it."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._work = ray.remote(num_cpus=1, max_retries=0)(work)
+        self.count = max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def run(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[tuple[int, Result]]:
+        """Yield the place of each task and its result, in the order in which they end.
+
+        The function must be found under its name by whoever imports its module. A task whose worker or machine was
+        killed is done again elsewhere. An error that a task raises is raised here, as it is.
+        """
+        given, name = list(tasks), pickle.dumps(function)
+        waiting, running, kills = deque(range(len(given))), dict[Any, int](), Counter[int]()
+        try:
+            while waiting or running:
+                while waiting and len(running) < TASKS_PER_WORKER * self.count:
+                    place = waiting.popleft()
+                    running[self._work.remote(name, given[place])] = place
+                (done, *_), _ = self._ray.wait(list(running), num_returns=1)
+                place = running.pop(done)
+                try:
+                    result = self._result(done)
+                except _WorkerLost as lost:
+                    kills[place] += 1
+                    if kills[place] == MOST_KILLS:
+                        raise MemoryError(_killed_too_often(lost)) from None
+                    waiting.appendleft(place)
+                    continue
+                yield place, result
+        finally:
+            for each in running:
+                with suppress(Exception):  # the cluster may be gone
+                    self._ray.cancel(each, force=True)
+
+    def _result(self, done: Any) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(done)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            raise (cause if isinstance(cause, Exception) else RuntimeError(str(error))) from None
+        except errors.OutOfMemoryError:
+            raise _WorkerLost("Ray found the memory of its machine used up") from None
+        except (
+            errors.WorkerCrashedError,
+            errors.NodeDiedError,
+            errors.ObjectLostError,
+            errors.LocalRayletDiedError,
+            errors.RaySystemError,
+        ):
+            raise _WorkerLost("the process or its machine was gone") from None
+
+
+class _WorkerLost(Exception):
+    """The worker of a task did not live to return its result."""
+
+
+def _killed_too_often(lost: _WorkerLost) -> str:
+    return (
+        f"{MOST_KILLS} workers, one after another, were killed at the same task, perhaps because memory ran out: "
+        f"{lost}; what was finished is kept, start the command again with fewer workers or more memory for each"
+    )
+
+
+def work(function: bytes, task: Any) -> Any:
+    """Do one task, in the process of a worker: as many of them run as there are cores, so each has one thread."""
+    for name in ON_ONE_THREAD:
+        os.environ.setdefault(name, "1")  # read by libraries that are imported with the function
+    return pickle.loads(function)(task)  # not from a file: the process that started this one sent it
+
+
+@contextmanager
+def connected(workers: str | Pool) -> Iterator[Pool]:
+    """Start or reach workers, as `Workers` says, for as long as the block runs; a `Pool` is used as it is."""
+    if isinstance(workers, Pool):
+        yield workers
+        return
+    where = Workers.parse(workers)
+    ray = _ray(where)
+    if ray.is_initialized():
+        raise ValueError(
+            "this process must not be connected to Ray yet, but it is. Call ray.shutdown() first, or pass the pool of "
+            "`unskew.distributed.connected`."
+        )
+    _connect(ray, where)
+    try:
+        yield Pool(ray)
+    finally:
+        ray.shutdown()
+
+
+def _ray(where: Workers) -> Any:
+    if where.count is not None:
+        for name, value in ON_THIS_MACHINE.items():
+            os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtra("--workers needs Ray. Install it: pip install 'unskew[ray]'") from error
+    return ray
+
+
+def _connect(ray: Any, where: Workers) -> None:
+    options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    if where.count is not None:
+        options |= {"address": "local", "num_cpus": where.count, "include_dashboard": False}
+        options["object_store_memory"] = LOCAL_STORE_BYTES
+    else:
+        _require_answer(where)
+        options["address"] = where.address
+    try:
+        ray.init(**options)
+    except ImportError as error:
+        raise MissingExtra(f"{where.address} needs all of Ray. Install it: pip install 'unskew[ray]'") from error
+    except (OSError, RuntimeError, ValueError, TimeoutError) as error:
+        raise _not_reached(where, _first_line(error)) from None
+
+
+def _require_answer(where: Workers) -> None:
+    """Refuse an address where nothing takes connections: Ray itself would try for half a minute."""
+    if where.host_and_port is None:
+        return
+    try:
+        socket.create_connection(where.host_and_port, timeout=SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        raise _not_reached(where, error.strerror or str(error)) from None
+
+
+def _not_reached(where: Workers, reason: str) -> ConnectionError:
+    if where.count is not None:
+        return ConnectionError(f"Ray must start on this machine, but it does not: {reason}.")
+    named = "ray:auto" if where.address == "auto" else where.address
+    return ConnectionError(
+        f"{named} must be the address of a running Ray cluster, but it cannot be reached: {reason}. On its head node, "
+        "`ray status` says whether it runs; all machines must have the same versions of Python and Ray."
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")

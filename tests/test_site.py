@@ -1,0 +1,93 @@
+"""The pages of the site: their Python and their commands run as written, from top to bottom of each page."""
+
+import importlib.util
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import sklearn
+
+from program import run_program
+from unskew.errors import MissingExtra
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts and "results" not in path.parts)
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+RUN_ELSEWHERE = {
+    "datasets.md": "tests/datasets, on a made-up file, because its data set must be downloaded",
+    "explanations.md": "tests/explaining",
+    "suggestions.md": "tests/practice",
+}
+KINDS = {"", "console", "python", "text"}
+"""Python and console blocks are run; the others show what is not to be typed as it stands."""
+
+
+def blocks(page, kind):
+    return [text for found, text in FENCE.findall(page.read_text(encoding="utf-8")) if found == kind]
+
+
+def pages_with(kind, leave_out=()):
+    pages = [page for page in PAGES if page.name not in (*RUN_ELSEWHERE, *leave_out) and blocks(page, kind)]
+    return [pytest.param(page, id=str(page.relative_to(DOCS))) for page in pages]
+
+
+@pytest.fixture
+def short_training(monkeypatch):
+    monkeypatch.setattr("unskew.learning.pace.STEPS", 60)
+
+
+def test_every_block_is_of_a_kind_that_is_run_or_plainly_not():
+    found = {kind for page in PAGES for kind, _ in re.findall(r"^```(\w*)$(.*?)^```$", page.read_text(), re.M | re.S)}
+    assert found <= KINDS
+
+
+@pytest.mark.usefixtures("own_registered", "short_training")
+@pytest.mark.parametrize("page", pages_with("python"))
+def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    monkeypatch.setitem(sys.modules, "page", type(sys)("page"))  # where its data classes look for their names
+    with sklearn.config_context():
+        for block in blocks(page, "python"):
+            try:
+                exec(compile(block, str(page), "exec"), names)
+            except MissingExtra as error:
+                pytest.skip(str(error))
+
+
+@pytest.mark.usefixtures("short_training")
+@pytest.mark.parametrize("page", pages_with("console", leave_out=["quick_start.md"]))
+def test_commands_of_a_page_run(page, tmp_path):
+    commands = [line for block in blocks(page, "console") for line in block.splitlines() if line]
+    if not any(line.startswith("unskew example") for line in commands):
+        commands = [
+            "unskew example claims",
+            "unskew fit claims.csv --label known_fraud --confidence risk --exclude claim_id --exclude fraud "
+            "--out claims.unskew",
+            *commands,
+        ]
+    for command in commands:
+        program, *arguments = shlex.split(command, comments=True)
+        assert program == "unskew"
+        result = run_program(*arguments, cwd=tmp_path)
+        assert result.returncode == 0, (command, result.stderr)
+
+
+def test_the_quick_start_has_the_commands_of_the_readme_which_are_run_there():
+    readme = blocks(DOCS.parent / "README.md", "console")[0]
+    assert blocks(DOCS / "quick_start.md", "console") == [readme]
+
+
+def test_formulas_become_mathml():
+    pytest.importorskip("docutils")
+    spec = importlib.util.spec_from_file_location("mathml", DOCS / "_extensions" / "mathml.py")
+    if importlib.util.find_spec("sphinx") is None:
+        pytest.skip("Sphinx comes with the extra docs")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    mathml, number = module.translate(r"\big\{a\big\} \Big/ b \tag{A1}", as_block=True)
+    assert number == "A1"
+    assert "tag" not in mathml
+    assert mathml.count("<mo") == 3
