@@ -16,7 +16,6 @@ html_title = f"unskew {release}"
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser", "mathml"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_extensions", "results/**", "**/*.py"]
-nitpicky = False
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4

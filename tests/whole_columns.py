@@ -5,6 +5,7 @@ import polars as pl
 
 from unskew._support.text import shown
 from unskew.tables import _text_columns, inference
+from unskew.tables._measures import _measure_column
 from unskew.tables._values import (
     clean,
     has_separators,
@@ -21,7 +22,6 @@ from unskew.tables.inference import (
     LEAST_COUNTER,
     NEARLY_ALL,
     SORTED_BY_CHANCE,
-    _measure_column,
     _named_as_identifier,
     _native_kind,
 )

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typer.core import TyperGroup
 
 from unskew._support.files import write_atomically
 from unskew._support.memory import keep_little
+from unskew._support.notes import warnings_as_notes
 from unskew._support.text import visible
 from unskew._version import __version__
 
@@ -85,7 +85,7 @@ def show(table: "Table", title: str) -> None:
     def cell(text: str) -> Text:
         return Text(visible(text))  # brackets in a name are not markup
 
-    shown = RichTable(title=cell(title), title_justify="left", box=box.SIMPLE_HEAD)
+    shown = RichTable(box=box.SIMPLE_HEAD)
     for place, name in enumerate(table.header):
         # On a narrow terminal the name of the row stays whole, and the rest takes more lines; nothing is cut off.
         longest = max((len(row[place]) for row in table.rows), default=0)
@@ -93,7 +93,9 @@ def show(table: "Table", title: str) -> None:
     for row in table.rows:
         shown.add_row(*map(cell, row))
     # Without a terminal rich would fold the table to 80 columns; a log keeps whole lines.
-    Console(width=None if sys.stdout.isatty() else 140).print(shown)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(cell(title), soft_wrap=True)  # as a title of the table it would be folded to the table's width
+    console.print(shown)
 
 
 def show_notes(messages: Iterable[str]) -> None:
@@ -120,22 +122,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@contextmanager
-def _warnings_as_notes() -> Iterator[None]:
-    """Show warnings as notes, without file names and code, and the package's own every time."""
-    from unskew import errors
-
-    def note(message: Warning | str, *_where: Any, **_more: Any) -> None:
-        warn(f"note: {message}")
-
-    with warnings.catch_warnings():
-        for kind in vars(errors).values():
-            if isinstance(kind, type) and issubclass(kind, UserWarning):
-                warnings.simplefilter("always", kind)
-        warnings.showwarning = note
-        yield
-
-
 @app.callback()
 def _program_options(
     context: typer.Context,
@@ -144,4 +130,4 @@ def _program_options(
     ] = False,
 ) -> None:
     keep_little()
-    context.with_resource(_warnings_as_notes())
+    context.with_resource(warnings_as_notes(lambda message: warn(f"note: {message}")))

@@ -9,7 +9,20 @@ from typer import Option
 from unskew._support.files import make_folder, require_folder, require_writable, write_atomically
 from unskew.cli._app import Seed, app, say, show, show_findings, show_notes, write_json
 from unskew.cli._costs import Capacity, CostMiss, CostReview, GainPositive, costs_of, show_cut
-from unskew.cli._options import Blank, Confidence, Data, Epochs, Exclude, Jobs, Json, Label, check_jobs
+from unskew.cli._options import (
+    Blank,
+    Confidence,
+    Data,
+    Epochs,
+    Exclude,
+    Jobs,
+    Json,
+    Label,
+    ReadAs,
+    check_jobs,
+    kinds_of,
+)
+from unskew.cli._workers import AtWorkers, check_workers
 
 
 @app.command(short_help="Learn to rank the rows of a table, and estimate how well.")
@@ -19,6 +32,7 @@ def fit(
     confidence: Confidence = None,
     method: Annotated[str, Option(help="Method; `unskew methods` lists them.")] = "auto",
     exclude: Exclude = None,
+    read_as: ReadAs = None,
     validation: Annotated[
         Path | None,
         Option(help="File whose rows decide when to stop, by default some of DATA; auto learns from them."),
@@ -63,7 +77,10 @@ def fit(
             f"{'--no-estimate was given' if confidence else 'there is no confidence'}. "
             f"{'Leave it out' if confidence else 'Give --confidence COLUMN'}, or leave --cost-review out."
         )
-    table = read_labeled(data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled)
+    kinds = kinds_of(read_as or ())
+    table = read_labeled(
+        data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled, kinds=kinds
+    )
     show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
     show_findings(table.findings)
@@ -104,6 +121,7 @@ def compare(
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    workers: AtWorkers = None,
     out: Annotated[Path, Option(help="Folder for the page and the results as JSON.")] = Path("comparison"),
 ) -> None:
     """Compare methods by cross-validation, using only the biased labels, and recommend one.
@@ -120,6 +138,7 @@ def compare(
     if folds is not None and folds < 2:
         raise ValueError(f"--folds must be at least 2, to train on some rows and test on others, but it is {folds}.")
     check_jobs(jobs)
+    check_workers(workers, jobs)
     require_folder(out)
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
     training = TrainingOptions(seed=seed, epochs=epochs)
@@ -134,7 +153,7 @@ def compare(
     make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
-    result = compare_table(table, training, names, n_folds, n_jobs=jobs, quick=quick)
+    result = compare_table(table, training, names, n_folds, n_jobs=jobs, workers=workers, quick=quick)
     show_notes(result.messages[len(table.findings) :])
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     say(about_compared_table(result))

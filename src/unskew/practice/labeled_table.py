@@ -1,10 +1,10 @@
 """A labeled table as the commands see it: features, labels, confidence, and what became of each column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from unskew.metrics.diagnostics import Finding
 from unskew.tables import (
     EncodedParquetRows,
     EncodedRows,
+    Kind,
     ParquetTable,
     Roles,
     Schema,
     Tally,
+    check_kinds,
     open_table,
     read_confidence,
     read_features,
@@ -98,8 +100,13 @@ def read_labeled(
     truth: str | None = None,
     exclude: Sequence[str] = (),
     blank_is_unlabeled: bool = False,
+    kinds: Mapping[str, str] | None = None,
 ) -> LabeledTable:
-    """Read and check a file to fit on; columns of labels, confidence and true classes are not features."""
+    """Read and check a file to fit on; columns of labels, confidence and true classes are not features.
+
+    The columns in `kinds` are read as what it says ("numeric", "boolean", "categorical", "date"), the others as what
+    their values look like.
+    """
     opened = open_table(path)
     roles = list(dict.fromkeys(name for name in (label, confidence, truth) if name is not None))
     excluded = tuple(dict.fromkeys([*exclude, *([] if truth is None else [truth])]))
@@ -107,12 +114,13 @@ def read_labeled(
         require_column(name, opened.columns, path)
     columns = Roles.of(path, label, confidence, truth, blank_is_unlabeled=blank_is_unlabeled)
     names = [name for name in opened.columns if name not in roles and name not in excluded]
+    check_kinds(kinds or {}, names, path)
     found: list[Any] = []
 
     def check_roles() -> None:
         found.extend(columns.values(lambda y: require_both_kinds(y, label, path=path)))
 
-    features = read_features(opened, names, columns, check_roles)
+    features = read_features(opened, names, columns, check_roles, cast(Mapping[str, Kind], kinds))
     X: Any = features.rows
     notes = opened.notes
     if X is None:

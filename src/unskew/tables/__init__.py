@@ -25,11 +25,12 @@ try:
 except ImportError as error:
     raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 
-from unskew.tables._values import read_column, require_column
+from unskew.tables._values import Kind, read_column, require_column
+from unskew.tables.chosen_kinds import check_kinds
 from unskew.tables.encoded import EncodedRows
 from unskew.tables.encoded_files import EncodedParquetRows
 from unskew.tables.frames import as_polars, words_as_polars
-from unskew.tables.inference import infer_features
+from unskew.tables.inference import infer_features, infer_schema
 from unskew.tables.labels import (
     TwoClasses,
     blank_rows,
@@ -52,6 +53,7 @@ __all__ = [
     "Column",
     "EncodedParquetRows",
     "EncodedRows",
+    "Kind",
     "ParquetTable",
     "Roles",
     "Schema",
@@ -62,9 +64,11 @@ __all__ = [
     "as_polars",
     "blank_rows",
     "check_ending",
+    "check_kinds",
     "check_types",
     "code_numbers",
     "infer_features",
+    "infer_schema",
     "is_parquet",
     "label_column",
     "open_table",

@@ -1,7 +1,7 @@
 """Deciding what the columns of a table are, from all of their values."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -9,8 +9,10 @@ import polars as pl
 
 from unskew._support.text import StrPath, rows_of, shown, start
 from unskew.errors import TableError
+from unskew.tables._measures import Found, measured
 from unskew.tables._text_columns import MOST_CATEGORIES, Decided, TextColumn, Unread, are_whole
 from unskew.tables._values import Kind, clean, is_nested, is_text, read_as, refuse_infinite, require_finite
+from unskew.tables.chosen_kinds import ChosenKind
 from unskew.tables.schema import Column, LeftOut, Schema
 
 FEW_CATEGORIES = 10
@@ -37,14 +39,22 @@ def infer_features(
     error, and so is a table of which no column is left. The features are what `schema.transform(frame)` would give.
     Errors name `path` and count rows from `first_row`.
     """
-    found = []
-    for series in frame:
-        column = column_of(series.name, series.dtype, path, first_row)
-        column.take_in(series)
-        found.append(column.decide())
+    found = [_decided(series, path, first_row) for series in frame]
     kept = [each for each in found if not isinstance(each, LeftOut)]
     schema = schema_of([each if isinstance(each, LeftOut) else each[0] for each in found], path)
     return schema, schema.encode((values for _, values in kept), frame.height)
+
+
+def infer_schema(frame: pl.DataFrame, kinds: Mapping[str, Kind], *, path: StrPath | None = None) -> Schema:
+    """Decide what every column is, except those whose kind was chosen; see `infer_features`."""
+    found = (_decided(series, path, kind=kinds.get(series.name)) for series in frame)
+    return schema_of([each if isinstance(each, LeftOut) else each[0] for each in found], path)
+
+
+def _decided(series: pl.Series, path: StrPath | None, first_row: int = 1, kind: Kind | None = None) -> Found:
+    column = column_of(series.name, series.dtype, path, first_row, kind)
+    column.take_in(series)
+    return column.decide()
 
 
 def schema_of(found: Sequence[Column | LeftOut], path: StrPath | None) -> Schema:
@@ -58,10 +68,6 @@ def schema_of(found: Sequence[Column | LeftOut], path: StrPath | None) -> Schema
             "that differ between rows, or exclude fewer."
         )
     return Schema(kept, left_out)
-
-
-Found = tuple[Column, pl.Series] | LeftOut
-"""What a column is, with its values read by its kind; or why it is left out."""
 
 
 class TextFound:
@@ -108,7 +114,7 @@ class TextFound:
         all_different = found.different == text.n_present
         if found.kind == "numeric" and found.whole and _is_counter(text.name, values, all_different):
             return _a_counter(text.name)
-        return _measured(values, cast(Kind, found.kind), text.first)
+        return measured(values, cast(Kind, found.kind), text.first)
 
 
 class NativeFound:
@@ -162,26 +168,23 @@ class NativeFound:
                 all_different = whole.n_unique() == len(whole)
                 if _is_counter(name, values, all_different):
                     return _a_counter(name)
-        return _measured(values, kind, series[0])
+        return measured(values, kind, series[0])
 
 
-ColumnFound = TextFound | NativeFound
+ColumnFound = TextFound | NativeFound | ChosenKind
 
 
-def column_of(name: str, dtype: pl.DataType, path: StrPath | None = None, first_row: int = 1) -> ColumnFound:
-    """A column of this type, of which nothing has been read yet."""
+def column_of(
+    name: str, dtype: pl.DataType, path: StrPath | None = None, first_row: int = 1, kind: Kind | None = None
+) -> ColumnFound:
+    """A column of this type, of which nothing has been read yet; its values decide the kind, unless it was chosen."""
+    if kind is not None:
+        return ChosenKind(name, dtype, kind, path, first_row)
     return TextFound(name, path, first_row) if is_text(dtype) else NativeFound(name, dtype, path, first_row)
 
 
 def _a_counter(name: str) -> LeftOut:
     return LeftOut(name, "looks like an identifier: whole numbers, all different, in order or named as one")
-
-
-def _measured(values: pl.Series, kind: Kind, first: object) -> Found:
-    column = _measure_column(values, kind)
-    if not column.varies and not column.n_missing:
-        return LeftOut(values.name, f"constant: every value is {shown(first)}")
-    return column, values
 
 
 def _native_kind(dtype: pl.DataType) -> Kind | None:
@@ -191,34 +194,6 @@ def _native_kind(dtype: pl.DataType) -> Kind | None:
     if isinstance(dtype, pl.Date | pl.Datetime):
         return "date"
     return "numeric" if dtype.is_numeric() or isinstance(dtype, pl.Duration | pl.Time) else None
-
-
-def _measure_column(values: pl.Series, kind: Kind) -> Column:
-    """Column of numbers, truth values or days, with what encoding needs to know of them."""
-    numbers = values.drop_nulls().to_numpy()
-    mean, std = _mean_and_std(numbers)
-    return Column(
-        values.name,
-        kind,
-        n_rows=len(values),
-        n_missing=values.null_count(),
-        mean=mean,
-        std=std,
-        median=float(np.median(0.5 * numbers)) * 2,
-        low=float(numbers.min()),
-        high=float(numbers.max()),
-    )
-
-
-def _mean_and_std(numbers: np.ndarray) -> tuple[float, float]:
-    """Mean and deviation that neither overflow nor underflow: sums are of numbers within [-1, 1]."""
-    scale = float(np.abs(numbers).max())
-    if scale < 1e-300:
-        return 0.0, 1.0  # as good as zero
-    parts = numbers / scale
-    mean, std = float(parts.mean()) * scale, float(parts.std()) * scale
-    low, high = float(numbers.min()), float(numbers.max())
-    return min(max(mean, low), high), std if std >= 1e-300 else 1.0
 
 
 def _is_counter(name: str, values: pl.Series, all_different: bool) -> bool:

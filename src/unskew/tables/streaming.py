@@ -4,7 +4,7 @@ The rows of a CSV file are read once, for all columns. The columns of a Parquet 
 only one of them at a time is there as it is in the file.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,6 +14,7 @@ import polars as pl
 from unskew._support.memory import give_back
 from unskew._support.progress import progress_bar
 from unskew._support.text import StrPath
+from unskew.tables._values import Kind
 from unskew.tables.encoded import Encoded, EncodedRows, Layout
 from unskew.tables.inference import ColumnFound, column_of, schema_of
 from unskew.tables.labels import ConfidenceColumn, TwoClasses, both_classes, label_column, truth_column
@@ -72,18 +73,24 @@ class Features:
     rows: "np.ndarray | EncodedRows | None"
 
 
-def read_features(table: Table, names: Sequence[str], roles: Roles, after_roles: Callable[[], None]) -> Features:
+def read_features(
+    table: Table,
+    names: Sequence[str],
+    roles: Roles,
+    after_roles: Callable[[], None],
+    kinds: Mapping[str, Kind] | None = None,
+) -> Features:
     """Read the columns in `roles`, and make features of the columns `names`; `after_roles` runs between the two.
 
     A CSV file whose columns do not fit into memory is an error; of a Parquet file the schema alone is made then. The
     decisions, messages and features are those of `infer_features`, whatever the size of the parts that are read.
     """
-    limit = most_bytes()
+    limit, kinds = most_bytes(), kinds or {}
     if isinstance(table, ParquetTable):
         _walk(table, roles.names, roles.take_in, "reading labels")
         after_roles()
-        return _by_columns(table, names, limit)
-    columns = _read_rows(table, names, roles, limit)
+        return _by_columns(table, names, limit, kinds)
+    columns = _read_rows(table, names, roles, limit, kinds)
     after_roles()
     _look_again(table, columns, "reading once more")
     gathered = _Gathered(None)
@@ -92,7 +99,9 @@ def read_features(table: Table, names: Sequence[str], roles: Roles, after_roles:
     return gathered.features(table.path)
 
 
-def _read_rows(table: Table, names: Sequence[str], roles: Roles, limit: int) -> dict[str, ColumnFound]:
+def _read_rows(
+    table: Table, names: Sequence[str], roles: Roles, limit: int, kinds: Mapping[str, Kind]
+) -> dict[str, ColumnFound]:
     """One pass over the rows of a file; no more than `limit` bytes are held."""
     columns: dict[str, ColumnFound] = {}
     n_rows = 0
@@ -101,7 +110,7 @@ def _read_rows(table: Table, names: Sequence[str], roles: Roles, limit: int) -> 
         nonlocal n_rows
         n_rows += frame.height
         roles.take_in(frame)
-        _take_in(columns, frame, names, table.path)
+        _take_in(columns, frame, names, table.path, kinds)
         size = sum(each.n_bytes for each in columns.values())
         if size > limit:
             raise too_large(table.path, n_rows, size, limit, "save it as Parquet, which `unskew fit` need not hold, ")
@@ -110,23 +119,29 @@ def _read_rows(table: Table, names: Sequence[str], roles: Roles, limit: int) -> 
     return columns
 
 
-def _by_columns(table: ParquetTable, names: Sequence[str], limit: int) -> Features:
+def _by_columns(table: ParquetTable, names: Sequence[str], limit: int, kinds: Mapping[str, Kind]) -> Features:
     """One pass over each column of a Parquet file."""
     gathered = _Gathered(limit)
     with progress_bar("reading columns", len(names), shown=True) as step:
         for name in names:
             columns: dict[str, ColumnFound] = {}
-            _walk(table, [name], partial(_take_in, columns, names=[name], path=table.path))
+            _walk(table, [name], partial(_take_in, columns, names=[name], path=table.path, kinds=kinds))
             _look_again(table, columns)
             gathered.add(columns.pop(name))
             step()
     return gathered.features(table.path)
 
 
-def _take_in(columns: dict[str, ColumnFound], frame: pl.DataFrame, names: Sequence[str], path: StrPath) -> None:
+def _take_in(
+    columns: dict[str, ColumnFound],
+    frame: pl.DataFrame,
+    names: Sequence[str],
+    path: StrPath,
+    kinds: Mapping[str, Kind],
+) -> None:
     for name in names:
         if name not in columns:
-            columns[name] = column_of(name, frame[name].dtype, path)
+            columns[name] = column_of(name, frame[name].dtype, path, kind=kinds.get(name))
         columns[name].take_in(frame[name])
 
 
@@ -145,7 +160,7 @@ def _look_again(table: Table, columns: dict[str, ColumnFound], title: str = "") 
         return
     for column in again.values():
         column.begin_again()
-    _walk(table, list(again), partial(_take_in, again, names=list(again), path=table.path), title)
+    _walk(table, list(again), partial(_take_in, again, names=list(again), path=table.path, kinds={}), title)
 
 
 class _Gathered:

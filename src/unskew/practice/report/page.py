@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from unskew._support.text import auc_text, cases, commas, duration, interval, likely, percent, plural, times, visible
+from unskew._support.text import (
+    auc_text,
+    cases,
+    chosen_percent,
+    commas,
+    duration,
+    interval,
+    likely,
+    percent,
+    plural,
+    times,
+    visible,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -19,7 +31,7 @@ def render(template: str, *, script: str = "", **content: Any) -> str:
     """Text of a page; `script` is the name of the file whose code it runs."""
     style, code = _page_asset("page.css"), _page_asset(script) if script else Markup()
     return (
-        _environment()
+        environment()
         .get_template(template)
         .render(content, style=style, script=code, policy=_content_policy(style, code))
     )
@@ -58,12 +70,15 @@ def scale_marks(
 
 
 @cache
-def _environment() -> "Environment":
-    """Templates and the words that they use; made for the first page, because jinja2 takes a while to load."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def environment(*packages: str) -> "Environment":
+    """Templates of these packages and of this one, and the words that they use.
+
+    Made for the first page, because jinja2 takes a while to load.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("unskew.practice.report"),
+        loader=ChoiceLoader([PackageLoader(each) for each in (*packages, "unskew.practice.report")]),
         autoescape=True,
         finalize=_visible,
         undefined=StrictUndefined,
@@ -78,6 +93,7 @@ def _environment() -> "Environment":
         interval,
         likely,
         outside,
+        chosen_percent,
         percent,
         plural,
         signed,
