@@ -24,9 +24,9 @@ from unskew.data.validation import (
     require_room_for_labeled,
 )
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._basis import FARTHEST, Scaling, Waves, scores_of_ranks
+from unskew.posterior._basis import FARTHEST, Scaling, Waves, block_size, scores_of_ranks
 from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, rows_to_fit
-from unskew.posterior._model import PosteriorModel, block_size, dense, offset_for
+from unskew.posterior._model import PosteriorModel, dense, offset_for
 
 __all__ = [
     "FARTHEST",

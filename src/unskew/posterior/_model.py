@@ -9,12 +9,9 @@ from scipy import sparse
 from scipy.special import expit, logit
 
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves, columns_of_propensity
+from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves, block_size, columns_of_propensity
 from unskew.posterior._confidence import noise_variance
 from unskew.posterior._joint_fit import USUAL_PROPENSITY
-
-BLOCK, BLOCK_NUMBERS = 16_384, 1_000_000
-"""Rows, and numbers in them, that are turned into columns at a time."""
 
 
 @dataclass(frozen=True)
@@ -178,11 +175,6 @@ def blocks_of(X: Any) -> Iterator[tuple[slice, np.ndarray]]:
     for start in range(0, X.shape[0], size):
         rows = slice(start, start + size)
         yield rows, dense(X[rows])
-
-
-def block_size(n_inputs: int) -> int:
-    """Rows of this width that are worked on at a time."""
-    return max(64, min(BLOCK, BLOCK_NUMBERS // max(1, n_inputs)))
 
 
 def dense(X: Any) -> np.ndarray:

@@ -40,8 +40,9 @@ def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probabi
     labeled[data.labeled_rows], confidence[data.labeled_rows] = True, data.confidence
     rows, weight = rows_to_fit(labeled, prod(data.X.shape), rng)
     labels = labeled[rows]
-    known = labels, confidence[rows][labels], weight
-    found = fit_rows(table_of(data.X, rows), *known, two_sample, rng, with_other_views=False)
+    confidence = confidence[rows][labels]
+    # Without names or lists of arguments on the way, so that `fit_rows` is the last to hold the rows.
+    found = fit_rows(table_of(data.X, rows), labels, confidence, weight, two_sample, rng, with_other_views=False)
     model = found.model
     logits = logits_of(model, data.X, data.unlabeled_rows if two_sample else None)
     if prior is not None:
