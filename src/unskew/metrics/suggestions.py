@@ -19,7 +19,6 @@ from unskew.metrics.estimates import auc_and_slope
 from unskew.metrics.reliability import check_reliability, shows_points
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior import PosteriorModel
-from unskew.rankers._probability import table_for
 
 MOST_ROWS = 20_000
 """Rows that suggestions are chosen from and for, at most: a random sample of a larger table."""
@@ -105,7 +104,7 @@ def suggest(
             f"n must be from 1 to the number of rows without a label, {n_free:,}, but it is {n:,}. Give another number."
         )
     looked_at = _rows_to_look_at(is_labeled, n, check_random_state(random_state))
-    table = table_for(model, rows, looked_at)
+    table = model.table_of(rows.take(looked_at))
     score, free = est.scores_at(rows, looked_at), ~is_labeled[looked_at]
     found = _suggest(model, table, score, free, n, is_prior_known=est.prior is not None)
     return Suggestions(looked_at[found.rows], found.kinds, found.reasons, found.left, found.n_considered)

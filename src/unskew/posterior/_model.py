@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
 
+from unskew.data.images import as_columns, as_pixels
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves, block_size, columns_of_propensity
 from unskew.posterior._confidence import noise_variance
@@ -61,6 +63,10 @@ class PosteriorModel:
         """Numbers of a row that it was fitted to; None in a model of the first version, if they were few."""
         known = self.scaling.center if self.scaling.filled is None else self.scaling.filled
         return None if known is None else len(known)
+
+    def table_of(self, rows: np.ndarray) -> np.ndarray:
+        """Rows as the table that it was fitted to; in an earlier version images were their pixels."""
+        return as_pixels(rows) if self.n_inputs in (None, prod(rows.shape[1:])) else as_columns(rows)
 
     def columns(self, X: np.ndarray) -> np.ndarray:
         """Columns in which f is linear."""

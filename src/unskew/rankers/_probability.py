@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from unskew.data.images import as_columns, as_pixels
+from unskew.data.images import as_columns
 from unskew.data.records import PUData
 from unskew.data.rows import DenseRows, Rows, SparseRows
 from unskew.posterior import LEAST_LABELED, PosteriorModel, block_size, fit_rows, offset_for, rows_to_fit
@@ -62,18 +62,12 @@ def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) ->
     X.walk()
     size = block_size(prod(X.shape))
     parts = (rows[start : start + size] for start in range(0, len(rows), size))
-    return np.concatenate([np.empty(0), *(model.logits(table_for(model, X, part))[:, 0] for part in parts)])
+    return np.concatenate([np.empty(0), *(model.logits(model.table_of(X.take(part)))[:, 0] for part in parts)])
 
 
 def table_of(X: Rows, rows: np.ndarray) -> np.ndarray:
     """These rows as a table of numbers in float64; images as their gradients and colors."""
     return as_columns(X.take(rows))
-
-
-def table_for(model: PosteriorModel, X: Rows, rows: np.ndarray) -> np.ndarray:
-    """These rows as the table that a model was fitted to; one of an earlier version saw the pixels of images."""
-    taken = X.take(rows)
-    return as_pixels(taken) if model.n_inputs in (None, prod(X.shape)) else as_columns(taken)
 
 
 def require_posterior(ranker: Any) -> bool:
