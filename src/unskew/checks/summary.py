@@ -95,8 +95,8 @@ class TableSummary:
     >>> checked = unskew.checks.Checked.of(data.X, data.labeled, data.confidence, None)
     >>> ranker = unskew.make("conf-reg").fit(data.X, data.labeled, confidence=data.confidence)
     >>> summary = TableSummary.of(checked, ranker)
-    >>> summary.n_rows, len(summary.columns)
-    (300, 2)
+    >>> summary.n_rows, summary.score is None
+    (300, False)
     """
 
     n_rows: int

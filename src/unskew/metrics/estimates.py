@@ -50,12 +50,8 @@ class TopRows:
 
     Examples
     --------
-    >>> import unskew
-    >>> data = unskew.datasets.toy.draw(500, random_state=0)
-    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
-    >>> top = unskew.metrics.estimate_ranking(posterior.prob, posterior).at(0.1)
-    >>> top.n, bool(top.precision_low < top.precision < top.precision_high)
-    (50, True)
+    >>> list(TopRows.__annotations__)[:3]  # `RankingEstimate.at` gives one
+    ['n', 'threshold', 'precision']
     """
 
     n: int
@@ -96,12 +92,8 @@ class RankingEstimate:
 
     Examples
     --------
-    >>> import unskew
-    >>> data = unskew.datasets.toy.draw(500, random_state=0)
-    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
-    >>> found = unskew.metrics.estimate_ranking(posterior.prob, posterior)
-    >>> bool(found.low < unskew.metrics.auc(data.y, posterior.prob) < found.high)
-    True
+    >>> list(RankingEstimate.__annotations__)[:3]  # `estimate_ranking` gives one
+    ['auc', 'low', 'high']
     """
 
     auc: float
