@@ -1,5 +1,6 @@
 """Rows to label next as a list for people, and the table with what they found."""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unskew._support.progress import progress_bar
-from unskew._support.text import listed, plural, shown
+from unskew._support.text import listed, plural, shown, visible
 from unskew.errors import TableError
 from unskew.metrics.estimates import findings_instead_of_warnings
 from unskew.metrics.suggestions import MOST_ROWS, note_on_reliability, suggest
+from unskew.practice.fit import TrainingOptions
 from unskew.practice.model import TableModel
 from unskew.practice.origin import digest_of
 from unskew.practice.reasons import RowSample
@@ -99,16 +101,15 @@ class FilledIn:
     ----------
     n_labeled, n_positive : int
         New labels, and those of them that were found positive.
-    label, confidence : str
-        Names of the columns that hold them.
+    again : str
+        The command that fits the table again as the model was fitted.
     notes : tuple of str
         What a user should know.
     """
 
     n_labeled: int
     n_positive: int
-    label: str
-    confidence: str
+    again: str
     notes: tuple[str, ...]
 
 
@@ -135,7 +136,19 @@ def fill_in(model: TableModel, path: Path, checked: Path, out: Path) -> FilledIn
             writer.write(_with_labels(frame, 1 + n_rows, answers, (label, confidence), yes))
             n_rows += len(frame)
             step(n=len(frame))
-    return FilledIn(len(answers.rows), answers.n_positive, label, confidence, (*table.notes, *answers.notes))
+    return FilledIn(
+        len(answers.rows), answers.n_positive, _command_to_fit(model, confidence, out), (*table.notes, *answers.notes)
+    )
+
+
+def _command_to_fit(model: TableModel, confidence: str, table: Path) -> str:
+    """How the model was fitted, as a command for another table with the same columns."""
+    words = ["unskew", "fit", str(table), "--label", model.source.label, "--confidence", confidence]
+    for name in model.source.excluded:
+        words += ["--exclude", name]
+    if model.ranker.name != TrainingOptions().method:
+        words += ["--method", model.ranker.name]
+    return shlex.join(visible(each) for each in words)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from unskew._support.text import commas, percent, plural, visible
+from unskew._support.text import chosen_percent, commas, plural, visible
 from unskew.metrics.diagnostics import WARNING
 from unskew.metrics.evidence import Estimate, Evidence, TopShare
 from unskew.metrics.reliability import WARN_BELOW, shows_points
@@ -175,7 +175,7 @@ def _how_many(evidence: Evidence) -> Markup:
 def _top(row: TopShare, estimate: Estimate) -> Markup:
     low, high = row.expected_positives_low, row.expected_positives_high
     ends = "" if low is None or high is None else f"{commas(low)} to {commas(high)}"
-    rows = f"Among the {row.n:,} rows with the highest scores ({percent(row.share)} of all)"
+    rows = f"Among the {row.n:,} rows with the highest scores ({chosen_percent(row.share)} of all)"
     if not estimate.shows_points and ends:
         return Markup("{}, {} are positive.").format(rows, ends)
     found = f"about {commas(row.expected_positives)} are positive" + (f" ({ends})" if ends else "")
