@@ -127,9 +127,9 @@ class TableModel:
         require_file(Path(path), "model file that `unskew fit` wrote")
         model = read_model_file(path)
         notes = model.header.get("notes")
-        versions = {"unskew": model.header["library_version"], **model.header["written_with"]}
+        ranker = ranker_in(model, Path(path))
+        versions = {"unskew": model.header["library_version"], **model.header["written_with"]}  # were checked with it
         if notes is None:
-            ranker = ranker_in(model, Path(path))
             schema = _take_schema(ranker) if to_score else None
             if schema is not None:
                 return cls(ranker, schema, Source("", "", None, (), 0, 0, ""), None, versions, Path(path))
@@ -138,7 +138,6 @@ class TableModel:
                 f"{'the columns of a table' if to_score else 'the name of its label'}. Use it there, or make one from "
                 "a file with `unskew fit`."
             )
-        ranker = ranker_in(model, Path(path))
         try:
             read: _Notes = build(_Notes, notes, "notes")
             schema = _schema_of_file(read, ranker)
