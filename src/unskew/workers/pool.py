@@ -82,6 +82,8 @@ class Pool:
                     give(process, place)
                 elif waiting:
                     give(process, waiting.popleft())
+                elif kills:
+                    self._ray.kill(process)  # one that was begun instead of a lost one may need its place
                 else:
                     self._idle.append(process)
                 yield place, result
