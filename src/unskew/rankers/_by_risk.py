@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
@@ -14,6 +15,8 @@ from unskew.rankers._base import Ranker
 @dataclass(kw_only=True, eq=False, repr=False)
 class RiskRanker(Ranker):
     """A method that learns its score by minimizing a risk."""
+
+    joins_team: ClassVar[bool] = True
 
     def weigh(self, data: PUData) -> PUData:
         """Put the weights that the risk needs into the record."""

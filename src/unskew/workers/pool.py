@@ -4,7 +4,7 @@ import os
 import pickle
 import socket
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -62,6 +62,28 @@ class Pool:
             for each in running:
                 with suppress(Exception):  # the cluster may be gone
                     self._ray.cancel(each, force=True)
+
+    def run_together(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Results of tasks that need each other and so run at the same time, each on a worker of its own.
+
+        If the worker or the machine of one is lost, all are stopped, and a ConnectionAbortedError says so. An error
+        that a task raises is raised here, as it is.
+        """
+        if len(tasks) > self.count:
+            raise ValueError(f"{len(tasks)} tasks that run together need as many workers, but there are {self.count}.")
+        running = {self._work.remote(pickle.dumps(function), task): place for place, task in enumerate(tasks)}
+        results: dict[int, Any] = {}
+        try:
+            while running:
+                (done, *_), _ = self._ray.wait(list(running), num_returns=1)
+                results[running.pop(done)] = self._result(done)
+        except _WorkerLost as lost:
+            raise ConnectionAbortedError(str(lost)) from None
+        finally:
+            for each in running:
+                with suppress(Exception):  # the cluster may be gone
+                    self._ray.cancel(each, force=True)
+        return [results[place] for place in range(len(tasks))]
 
     def _result(self, done: Any) -> Any:
         errors = self._ray.exceptions
