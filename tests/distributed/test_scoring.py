@@ -1,7 +1,6 @@
 """Folders scored in parts, without Ray: workers are this process, which does tasks in any order and loses some."""
 
 import json
-import pickle
 from contextlib import nullcontext
 
 import numpy as np
@@ -9,6 +8,7 @@ import polars as pl
 import pytest
 from filelock import FileLock
 
+from pool_here import Here
 from program import run_program
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew import distributed
@@ -16,26 +16,8 @@ from unskew.distributed import parts, scoring, tasks
 from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
 from unskew.practice.score import score_file
-from unskew.workers import Pool
 
 N = 700
-
-
-class Here(Pool):
-    """Does tasks in this process, the last one first; `after` so many of them it is killed."""
-
-    def __init__(self, after=None):
-        self.left, self.done = after, []
-
-    def run(self, function, tasks):
-        for place, task in reversed(list(enumerate(tasks))):
-            if self.left is not None:
-                self.left -= 1
-                if self.left < 0:
-                    raise KeyboardInterrupt
-            result = pickle.loads(pickle.dumps(function))(pickle.loads(pickle.dumps(task)))
-            self.done.append((function.__name__, place))
-            yield place, result
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ ODD = {
     "times": pa.array([datetime.time(1), None, datetime.time(2)], pa.time32("ms")),
     "days": pa.array([DAY, None, DAY]),
     "moments": pa.array([MOMENT, None, MOMENT], pa.timestamp("ns", "Asia/Tokyo")),
-    "halves": pa.array([1.5, None, 2.0], pa.float16()),
+    "halves": pa.array([np.float16(1.5), None, np.float16(2.0)], pa.float16()),
     "nothing": pa.nulls(3),
     "lists": pa.array([[1], None, []]),
     "structs": pa.array([{"a": 1}, None, {"a": 2}]),

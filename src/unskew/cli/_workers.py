@@ -8,6 +8,7 @@ from typer import Option
 
 from unskew._support.text import plural
 from unskew.cli._app import say, show_notes
+from unskew.workers import Workers
 
 AtWorkers = Annotated[
     str | None,
@@ -18,6 +19,15 @@ AtWorkers = Annotated[
         show_default=False,
     ),
 ]
+
+
+def check_workers(workers: str | None, jobs: int) -> None:
+    """Refuse what names no workers, and a number of processes beside them."""
+    if workers is None:
+        return
+    Workers.parse(workers)
+    if jobs != 1:
+        raise ValueError("--jobs must not come with --workers, which says how many there are. Leave it out.")
 
 
 def refuse_with_workers(options: Mapping[str, Any]) -> None:

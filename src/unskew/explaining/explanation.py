@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from unskew._support.notebook import html_table
+from unskew._support.text import Table, plural
 from unskew.errors import MissingExtra
 from unskew.explaining._values import Values
 
+MOST_SHOWN = 10
+"""Columns that a notebook shows."""
 SURE = 2.0
 """Standard errors below which a sampled contribution is no reason."""
 
@@ -117,6 +121,15 @@ class Explanation:
                 ) from error
             return pl.DataFrame(self.contributions, schema=list(self.columns))
         return pd.DataFrame(self.contributions, columns=list(self.columns), index=self._index)
+
+    def _repr_html_(self) -> str:
+        found = self.importances()
+        rows = [(each.column, f"{each.value:.3g} ± {each.error:.1g}") for each in found[:MOST_SHOWN]]
+        more = f" {len(found) - len(rows):,} more columns moved them less." if len(found) > len(rows) else ""
+        kind = "exact" if self.exact else "partly sampled"
+        note = f"Contributions are {kind}. With the mean score, {self.base:.3g}, they add up to the score.{more}"
+        title = f"What moved the scores of {plural(len(self), 'row')}"
+        return html_table(title, Table(("column", "mean size of its contribution"), rows), note)
 
     def __repr__(self) -> str:
         most = ", ".join(f"{each.column} ({each.value:.2g})" for each in self.importances()[:3])

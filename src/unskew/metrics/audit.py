@@ -26,6 +26,7 @@ from unskew.metrics._audit_intervals import (
     interval,
     shares_under,
 )
+from unskew.metrics._display import audit_html
 from unskew.metrics._tables import finite_scores, probabilities_of_rows
 
 LEAST_ROWS = 10
@@ -91,6 +92,9 @@ class AuditEstimate:
     slope_high: float
     calibration: str
     level: float
+
+    def _repr_html_(self) -> str:
+        return audit_html(self)
 
 
 def audit_sample(

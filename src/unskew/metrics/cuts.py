@@ -1,12 +1,13 @@
 """How far down a ranking to go: the number of rows whose review earns most."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from unskew.metrics._display import cut_html
 from unskew.metrics._tables import finite_scores, probabilities_of_rows
 from unskew.metrics.estimates import RankingEstimate
 from unskew.metrics.evidence import Evidence, review_curve_of
@@ -154,9 +155,12 @@ class BestCut:
     everything: Earned
     at_capacity: Earned | None
     unlimited: Earned | None
-    curve: ProfitCurve
+    curve: ProfitCurve = field(repr=False)
     first_tie: int
     level: float
+
+    def _repr_html_(self) -> str:
+        return cut_html(self)
 
 
 def best_cut(

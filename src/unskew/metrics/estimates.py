@@ -17,6 +17,7 @@ from scipy.stats import t as student
 from sklearn.utils.validation import check_consistent_length
 
 from unskew.errors import LowReliabilityWarning, NoEstimateWarning
+from unskew.metrics._display import ranking_html, top_html
 from unskew.metrics._tables import finite_scores
 from unskew.metrics.diagnostics import Finding
 from unskew.metrics.reliability import check_labeled_share, check_reliability, warn_of
@@ -63,6 +64,9 @@ class TopRows:
     expected_positives_low: float
     expected_positives_high: float
 
+    def _repr_html_(self) -> str:
+        return top_html(self)
+
 
 @dataclass(frozen=True)
 class RankingEstimate:
@@ -105,6 +109,9 @@ class RankingEstimate:
         The curve has about 75 places to stop, and those after which `always` so many rows are reviewed.
         """
         return self._judge.reviews(always)
+
+    def _repr_html_(self) -> str:
+        return ranking_html(self)
 
     @property
     def steps(self) -> Steps:

@@ -8,6 +8,8 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
+from unskew.metrics._display import reviews_html
+
 Number = float | None
 """None where a number is unknown or infinite, which JSON cannot hold."""
 
@@ -59,6 +61,12 @@ class ReviewCurve:
             raise ValueError(
                 "a curve of reviews must have one entry for each number of rows, which rises from 0, but it does not."
             )
+
+    def __repr__(self) -> str:
+        return f"<ReviewCurve of {self.n[-1]:,} rows with {len(self.n)} places to stop>"
+
+    def _repr_html_(self) -> str:
+        return reviews_html(self)
 
     @property
     def has_intervals(self) -> bool:

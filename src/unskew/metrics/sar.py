@@ -13,6 +13,7 @@ from scipy.stats import t as student
 from sklearn.utils import check_random_state
 
 from unskew.data.validation import check_choice
+from unskew.metrics._display import sar_auc_html
 from unskew.metrics._sample import (
     Sample,
     auc_of,
@@ -55,6 +56,9 @@ class SarAUC:
     label_freq: float
     effective_labeled: float
     unclipped: float
+
+    def _repr_html_(self) -> str:
+        return sar_auc_html(self)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from unskew._support.text import percent
 from unskew.data.labels import labeled_by
 from unskew.data.validation import one_label_per_row
 from unskew.errors import LowReliabilityWarning
+from unskew.metrics._display import suggestions_html
 from unskew.metrics._label_design import choose_rows, share_of_likes
 from unskew.metrics.estimates import auc_and_slope
 from unskew.metrics.reliability import check_reliability, shows_points
@@ -54,6 +55,9 @@ class Suggestions:
     reasons: tuple[str, ...]
     left: np.ndarray
     n_considered: int
+
+    def _repr_html_(self) -> str:
+        return suggestions_html(self)
 
 
 def suggest(
