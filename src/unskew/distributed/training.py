@@ -7,7 +7,7 @@ import json
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,10 @@ from unskew.distributed.crews import Crew, WorkerLost, crew_of, processes_in
 from unskew.distributed.member import MODEL, Work
 from unskew.distributed.parts import tables_in
 from unskew.distributed.shares import SharedTable, pieces_of, require_rows
-from unskew.tables import Roles, Schema, open_folder, read_features, require_both_kinds, require_column
+from unskew.practice.fit import TrainingOptions, judged, source_of
+from unskew.practice.labeled_table import LabeledTable, read_labeled
+from unskew.practice.model import TableModel
+from unskew.tables import open_folder
 from unskew.workers import Workers
 
 LEAST_SHARDS = 8
@@ -82,116 +85,115 @@ def fit(
     -------
     ranker : the fitted ranker, as if by `ranker.fit` with a data frame of these columns
     """
-    columns = Columns(label, confidence, tuple(exclude), blank_is_unlabeled)
-    fitted = fit_folder(ranker, folder, columns, workers, run=run, shards=shards, seconds=seconds).ranker
+    require_workers(ranker, workers)
+    about = Columns(label, confidence, tuple(exclude), blank_is_unlabeled)
+    fitted = fit_folder(ranker, read_folder(folder, about), workers, run=run, shards=shards, seconds=seconds)
     for name in [each for each in vars(ranker) if each.endswith("_")]:
         delattr(ranker, name)
     ranker.__dict__.update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
     return ranker
 
 
+def require_workers(ranker: Any, workers: int | str | Crew) -> None:
+    """Refuse what workers cannot learn, and workers that cannot be, before anything is read."""
+    from unskew.rankers import require_joins_team
+
+    require_joins_team(ranker)
+    if not isinstance(workers, Crew) and processes_in(workers) is None:
+        Workers.parse(str(workers))
+
+
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a table with a part of their own."""
+    """Columns of a table with a part of their own, and how others are read."""
 
     label: str
     confidence: str | None = None
     exclude: tuple[str, ...] = ()
     blank_is_unlabeled: bool = False
+    kinds: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
-class FittedFolder:
-    """A ranker that was fitted to a folder.
+class Folder:
+    """The files of a folder, which were read once to decide what every column is.
 
     Attributes
     ----------
-    n_files, n_rows, n_labeled : int
-    notes : tuple of str
-        What a user should know about how the files were read.
+    files : tuple of Path
+    table : LabeledTable
+    shared : SharedTable
+        The same for workers.
+    names : tuple of str
+        Columns that may be features.
     """
 
-    ranker: Any
-    schema: Schema
-    n_files: int
-    n_rows: int
-    n_labeled: int
-    notes: tuple[str, ...]
+    files: tuple[Path, ...]
+    table: LabeledTable
+    shared: SharedTable
+    names: tuple[str, ...]
+
+
+def read_folder(folder: StrPath, columns: Columns) -> Folder:
+    """Look through all files: what every column is, by all of its values, and which rows are labeled."""
+    path = Path(folder)
+    files = tuple(tables_in(path, "fit on"))
+    opened = open_folder(path, files)
+    table = read_labeled(
+        path,
+        columns.label,
+        columns.confidence,
+        exclude=columns.exclude,
+        blank_is_unlabeled=columns.blank_is_unlabeled,
+        kinds=columns.kinds,
+        opened=opened,
+    )
+    about = columns.label, columns.confidence, columns.blank_is_unlabeled
+    shared = SharedTable(pieces_of(opened), table.schema.to_json(), *about, n_shards=1)
+    aside = {columns.label, columns.confidence, *columns.exclude}
+    return Folder(files, table, shared, tuple(each for each in opened.columns if each not in aside))
 
 
 def fit_folder(
     ranker: Any,
-    folder: StrPath,
-    columns: Columns,
+    folder: Folder,
     workers: int | str | Crew,
     *,
     run: StrPath | None = None,
     shards: int | None = None,
     seconds: float = SECONDS,
-) -> FittedFolder:
+) -> Any:
     """Fit a copy of a ranker to the files of a folder; see `fit`."""
-    from unskew.rankers import require_joins_team
-
-    require_joins_team(ranker)
-    ranker.check_request(None if columns.confidence is None else np.ones(1))
-    if not isinstance(workers, Crew) and processes_in(workers) is None:
-        Workers.parse(str(workers))  # a wrong request is refused before anything is read
-    files = tables_in(Path(folder), "fit on")
-    read = _read(Path(folder), files, columns)
+    ranker.check_request(folder.table.confidence)
     with crew_of(workers) as crew, _run_folder(run, crew) as path:
         n_shards = _shards_for(crew.count, shards)
-        require_rows(read, read.n_rows, n_shards)
-        table = replace(read.shared, n_shards=n_shards)
-        blank = _blank(ranker, read)
-        _begin(path, _mark(blank, table, files))
+        require_rows(folder.table, folder.shared.n_rows, n_shards)
+        table = replace(folder.shared, n_shards=n_shards)
+        blank = _blank(ranker, folder)
+        _begin(path, _mark(blank, table, folder.files))
         if not (path / MODEL).exists():
             _train(crew, Work(blank, table, str(path), "", seconds, 0, crew.count, crew.on_this_machine))
-        return FittedFolder(_fitted(ranker, path), read.schema, len(files), read.n_rows, read.n_labeled, read.notes)
+        return _fitted(ranker, path)
 
 
-@dataclass(frozen=True)
-class _Read:
-    """What one pass over all files has found."""
-
-    path: Path
-    shared: SharedTable
-    schema: Schema
-    names: tuple[str, ...]
-    n_labeled: int
-    notes: tuple[str, ...]
-
-    @property
-    def n_rows(self) -> int:
-        return self.shared.n_rows
+def fit_model(
+    folder: Folder, training: TrainingOptions, workers: int | str | Crew, run: StrPath, n_jobs: int | None
+) -> TableModel:
+    """The model of a folder, with an estimate of how good it is by some of the rows, unless `n_jobs` is None."""
+    ranker = fit_folder(training.ranker(verbose=True), folder, workers, run=run)
+    del ranker.schema_, ranker.feature_names_in_  # the model of a table knows its columns itself
+    ranker.n_features_in_ = len(folder.table.schema.feature_names)
+    return judged(folder.table, ranker, source_of(folder.table), training.seed, n_jobs)
 
 
-def _read(folder: Path, files: Sequence[Path], columns: Columns) -> _Read:
-    """What every column is, by all values; and checks of labels and confidence."""
-    table = open_folder(folder, files)
-    roles = Roles.of(folder, columns.label, columns.confidence, None, blank_is_unlabeled=columns.blank_is_unlabeled)
-    for name in (*roles.names, *columns.exclude):
-        require_column(name, table.columns, folder)
-    names = tuple(each for each in table.columns if each not in roles.names and each not in columns.exclude)
-    n_labeled: list[int] = []
-
-    def check(y: np.ndarray) -> None:
-        require_both_kinds(y, columns.label, path=folder)
-        n_labeled.append(int(np.count_nonzero(y)))
-
-    schema = read_features(table, names, roles, lambda: roles.values(check) and None).schema
-    about = columns.label, columns.confidence, columns.blank_is_unlabeled
-    shared = SharedTable(pieces_of(table), schema.to_json(), *about, n_shards=1)
-    return _Read(folder, shared, schema, names, n_labeled[0], tuple(table.notes))
-
-
-def _blank(ranker: Any, read: _Read) -> Any:
+def _blank(ranker: Any, folder: Folder) -> Any:
     """An unfitted copy that knows the columns, with a seed that all workers share."""
     seed = int(check_random_state(ranker.random_state).randint(2**31 - 1))
     given = ranker.random_state if isinstance(ranker.random_state, int | np.integer) else seed
     blank = type(ranker)(**{**ranker.get_params(deep=False), "random_state": int(given)})
-    blank.schema_, blank.classes_ = read.schema, np.array([0, 1])
-    blank.input_shape_ = (len(read.schema.feature_names),)
-    blank.n_features_in_, blank.feature_names_in_ = len(read.names), np.array(read.names, dtype=object)
+    schema = folder.table.schema
+    blank.schema_, blank.classes_, blank.input_shape_ = schema, np.array([0, 1]), (len(schema.feature_names),)
+    blank.n_features_in_, blank.feature_names_in_ = len(folder.names), np.array(folder.names, dtype=object)
     return blank
 
 

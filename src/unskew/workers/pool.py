@@ -98,18 +98,22 @@ class Pool:
         """
         if len(tasks) > self.count:
             raise ValueError(f"{len(tasks)} tasks that run together need as many workers, but there are {self.count}.")
-        running = {self._work.remote(pickle.dumps(function), task): place for place, task in enumerate(tasks)}
+        processes = [self._process.remote() for _ in tasks]
+        name = pickle.dumps(function)
+        running = {
+            each.work.remote(name, task): place for place, (each, task) in enumerate(zip(processes, tasks, strict=True))
+        }
         results: dict[int, Any] = {}
         try:
             while running:
-                (done, *_), _ = self._ray.wait(list(running), num_returns=1)
-                results[running.pop(done)] = self._result(done)
+                (ended, *_), _ = self._ray.wait(list(running), num_returns=1)
+                results[running.pop(ended)] = self._result(ended)
         except _WorkerLost as lost:
             raise ConnectionAbortedError(str(lost)) from None
         finally:
-            for each in running:
+            for each in processes:
                 with suppress(Exception):  # the cluster may be gone
-                    self._ray.cancel(each, force=True)
+                    self._ray.kill(each)
         return [results[place] for place in range(len(tasks))]
 
     def _result(self, done: Any) -> Any:
