@@ -51,7 +51,7 @@ def make_model(folder: Path) -> Path:
     from unskew.cli import app
 
     columns, rng = frame_of(20_000, 1000), np.random.default_rng(0)
-    posterior = 1 / (1 + np.exp(1 - 2 * columns["x0"]))
+    posterior = 1 / (1 + np.exp(1 - columns["x0"] - columns["x1"]))
     labeled = rng.random(len(posterior)) < 0.1 * posterior
     file, out = folder / "train.parquet", folder / "model.unskew"
     pq.write_table(pa.table({**columns, "known": labeled.astype(np.int8), "risk": posterior}), file)
@@ -118,6 +118,8 @@ def main() -> None:
             pool = Some(ray)
             list(pool.run(abs, [1]))
             start_up = time.perf_counter() - start
+            make_files(Path(scratch) / "small", 10 * FILES, 1001)
+            score_by(pool, 2, model, Path(scratch) / "small", out)  # now both have loaded what they need
             times: dict[int, list[float]] = {1: [], 2: []}
             for number, folder in enumerate(folders):
                 for count in (1, 2) if number % 2 == 0 else (2, 1):

@@ -87,7 +87,10 @@ def fit_by_workers(
 def score_folder(model: Path, folder: Path, out: Path, ids: Sequence[str], raw: bool, workers: str) -> dict[str, Any]:
     """Score the files of a folder by workers, and say what was found; returns it as plain data."""
     from unskew.distributed import score
+    from unskew.tables import WRITABLE_ENDINGS
 
+    if out.name.lower().endswith(WRITABLE_ENDINGS):
+        raise ValueError(f"--out must be a folder where --workers is given, but it is {out}. Choose --out FOLDER.")
     found = score(model, folder, out, workers=workers, ids=ids, raw=raw)
     show_notes(found.notes)
     say(f"{plural(found.n_rows, 'row')} of {plural(found.n_files, 'file')} ranked: {out}")

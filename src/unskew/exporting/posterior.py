@@ -1,15 +1,19 @@
 """Functions of the row in closed form as nodes of the graph, in 64 bits: scaling, ranks, waves."""
 
+from math import prod
+
 import numpy as np
 
+from unskew.data.images import grid_of
 from unskew.exporting.graph import Graph
+from unskew.exporting.images import columns_in
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior import FARTHEST, PosteriorModel, Scaling, Waves, scores_of_ranks
 
 
 def posterior_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
     """Logits of shape (n,): what `PosteriorModel.logits` gives under the assumptions that count."""
-    features = _scaled_in(graph, model.scaling, graph.as_float64(graph.flat(rows)))
+    features = _scaled_in(graph, model.scaling, _table_in(graph, model, graph.as_float64(rows)))
     kappa = float(flattening(model.unseen)[0])
     constant, *others = kappa * model.coefficients[:, 0]
     n_features = model.scaling.n_features
@@ -18,6 +22,14 @@ def posterior_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
     if of_waves.any():
         logit = graph.add("Add", logit, graph.add("MatMul", _waves_in(graph, model.waves, features), of_waves))
     return graph.vector(logit)
+
+
+def _table_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
+    """Rows as a table; images as their gradients and colors, or for a model of an earlier version as their pixels."""
+    grid = grid_of(graph.row_shape)
+    if grid is None or model.n_inputs in (None, prod(graph.row_shape)):
+        return graph.flat(rows)
+    return columns_in(graph, grid, rows)
 
 
 def _waves_in(graph: Graph, waves: Waves, features: str) -> str:

@@ -13,7 +13,6 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -33,8 +32,9 @@ from unskew.metrics.reliability import check_given_prior, warn_of
 from unskew.posterior import fit_posterior
 from unskew.workers import Pool, connected
 
-DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
-"""Fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7)."""
+FOREST: dict[str, Any] = {"n_estimators": 300, "min_samples_leaf": 10}
+"""Labeling model, fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7).
+"""
 LARGEST_TREE_SAMPLE = 20_000
 """Rows that each tree of the forest is grown on, at most: more would take long and change little."""
 
@@ -120,10 +120,12 @@ def out_of_fold(
     return OutOfFold(score, divisor)
 
 
-def default_labeling(n_rows: int) -> RandomForestClassifier:
+def default_labeling(n_rows: int) -> Any:
     """An unfitted forest for a table of so many rows."""
+    from sklearn.ensemble import RandomForestClassifier  # takes 20 MB, and few fits need it
+
     sample = LARGEST_TREE_SAMPLE if n_rows > 2 * LARGEST_TREE_SAMPLE else None
-    return clone(DEFAULT_LABELING).set_params(max_samples=sample)
+    return RandomForestClassifier(**FOREST, max_samples=sample)
 
 
 def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
