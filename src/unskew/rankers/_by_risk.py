@@ -14,7 +14,14 @@ from unskew.rankers._base import Ranker
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RiskRanker(Ranker):
-    """A method that learns its score by minimizing a risk."""
+    """A method that learns its score by minimizing a risk.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> issubclass(unskew.ConfidenceAUC, unskew.RiskRanker)
+    True
+    """
 
     joins_team: ClassVar[bool] = True
 

@@ -156,7 +156,22 @@ class Process:
 
 @contextmanager
 def connected(workers: str | Pool) -> Iterator[Pool]:
-    """Start or reach workers, as `Workers` says, for as long as the block runs; a `Pool` is used as it is."""
+    """Start or reach workers, as `Workers` says, for as long as the block runs; a `Pool` is used as it is.
+
+    Examples
+    --------
+    With Ray installed, two processes of this machine score a folder::
+
+        from unskew import distributed
+
+        with distributed.connected("ray:2") as workers:
+            found = distributed.score("cases.unskew", "incoming/", "scored/", workers=workers)
+        print(found.n_files, found.n_rows)
+
+    >>> from unskew import distributed
+    >>> distributed.ScoredFolder(n_files=2, n_rows=1000, notes=(), drift=None).n_rows
+    1000
+    """
     if isinstance(workers, Pool):
         yield workers
         return
