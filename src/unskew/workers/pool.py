@@ -100,6 +100,7 @@ class Pool:
         """
         if len(tasks) > self.count:
             raise ValueError(f"{len(tasks)} tasks that run together need as many workers, but there are {self.count}.")
+        self._idle.clear()  # they would keep the places of these
         processes = [self._process.remote() for _ in tasks]
         name = pickle.dumps(function)
         running = {
