@@ -5,9 +5,10 @@ BIN := .venv/bin
 comma := ,
 RUN_READY := .venv/.ready-to-run
 TEST_READY := .venv/.ready-to-test
+RAY_READY := .venv/.ready-to-test-ray
 DOCS_READY := .venv/.ready-for-docs
 
-.PHONY: demo tour test test-lowest lint types layers pytest docs bench results clean
+.PHONY: demo tour test test-lowest lint types layers pytest test-ray docs bench results clean
 
 UNSKEW := $(BIN)/unskew
 CLAIMS := --label known_fraud --confidence risk --exclude claim_id --exclude fraud
@@ -46,6 +47,10 @@ layers: $(TEST_READY)
 
 pytest: $(TEST_READY)
 	$(BIN)/python -m pytest -m "not paper" --numprocesses auto --dist worksteal --durations 10
+
+# Workers on a cluster of two nodes on this machine, some of which are killed.
+test-ray: $(RAY_READY)
+	$(BIN)/python -m pytest tests_ray --durations 10
 
 # The site, docs/_build/html/index.html. Tutorials and examples are run; a warning is an error.
 docs: $(DOCS_READY)
@@ -106,6 +111,9 @@ $(RUN_READY): pyproject.toml constraints.txt
 
 $(TEST_READY): pyproject.toml constraints.txt
 	$(call install,dev)
+
+$(RAY_READY): $(TEST_READY)
+	$(call install,dev$(comma)ray)
 
 $(DOCS_READY): pyproject.toml constraints.txt
 	$(call install,docs)

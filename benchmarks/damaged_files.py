@@ -1,14 +1,15 @@
 """Does any damaged or crafted file end the program, hang it, or show a traceback?
 
     python benchmarks/damaged_files.py [--parquet 2000] [--models 5000] [--trees 5000] [--seed 0]
-        [--workers 2] [--keep FOLDER]
+        [--workers 2] [--keep FOLDER] [--out FILE]
 
 Parquet files with flipped bits, cut off, with zeroed, repeated and random blocks, with footers of other files and with
 lengths altered are scored with a good model. Model files are damaged in the same ways or made wrong under a right
 checksum: entries of their header replaced, dropped, added and swapped, arrays dropped, renamed, reshaped and retyped;
 good rows are scored with them, and their report is written. Of models of boosted trees, single entries of the arrays
 are altered, too: children, features, thresholds, offsets. Workers run the commands in their own processes, hundreds of
-files each. Exit code 1 if a file ended in anything but a result or a message that names it.
+files each. A model loads wrong if its checksum does not match its bytes or one of its scores is not a finite number.
+Exit code 1 if a file loads wrong, or ends in anything but a result or a message that names it.
 """
 
 import argparse
@@ -36,12 +37,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 import unskew
+from rows import Rows, add_out, save_rows
 from unskew import load as load_model
 from unskew._support.modelfile import read_model_file
 from unskew.cli import app
@@ -52,7 +55,9 @@ LONGEST = 20.0
 """Seconds that one file may take."""
 MOST_MEMORY = 12 * 2**30
 """Bytes of address space of a worker: a file that asks for more gives a MemoryError instead of a frozen machine."""
-READ, REFUSED, TRACEBACK, ABORTED, HUNG = "read", "refused by name", "TRACEBACK", "ABORTED", "HUNG"
+READ, REFUSED, WRONGLY, TRACEBACK = "read", "refused by name", "LOADED WRONG", "TRACEBACK"
+ABORTED, HUNG = "ABORTED", "HUNG"
+ENDINGS = READ, REFUSED, WRONGLY, TRACEBACK, ABORTED, HUNG
 BEGIN = struct.Struct("<8s32sIQ")
 
 
@@ -347,6 +352,14 @@ def ending_of(commands: list[list[str]]) -> tuple[str, str]:
     return READ, ""
 
 
+def loads_wrong(kind: str, content: bytes, scored: Path) -> str:
+    """What is wrong with a model that was read, or with its scores; empty if nothing is."""
+    if kind != "parquet" and hashlib.sha256(content[BEGIN.size - 12 :]).digest() != BEGIN.unpack_from(content)[1]:
+        return "the checksum does not match"
+    score = pl.read_csv(scored)["score"].cast(pl.Float64, strict=False)
+    return "" if bool(score.is_finite().fill_null(False).all()) else "not all scores are finite numbers"
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     nowhere = io.StringIO()
@@ -368,9 +381,12 @@ def work(connection: Any, cases: list[Case], seed: int, samples: Samples) -> Non
         assert ending == READ, message
         for kind, number in cases:
             path = folder / f"file{number}.{'parquet' if kind == 'parquet' else 'unskew'}"
-            path.write_bytes(damaged(kind, number, seed, samples))
+            content = damaged(kind, number, seed, samples)
+            path.write_bytes(content)
             connection.send((kind, number))
-            connection.send(Outcome(kind, number, *ending_of(commands_on(kind, path, samples, folder))))
+            ending, message = ending_of(commands_on(kind, path, samples, folder))
+            wrong = loads_wrong(kind, content, folder / "scored.csv") if ending == READ else ""
+            connection.send(Outcome(kind, number, WRONGLY if wrong else ending, wrong or message))
             path.unlink()
     connection.send(None)
 
@@ -421,9 +437,9 @@ def run(counts: dict[str, int], seed: int, workers: int, keep: Path | None = Non
         shares = [cases[part::workers] for part in range(workers)]
         outcomes = [each for found in pool.map(partial(endings, seed=seed, samples=samples), shares) for each in found]
         for outcome in outcomes:
-            if keep is not None and outcome.ending in (TRACEBACK, ABORTED, HUNG):
+            if keep is not None and outcome.ending not in (READ, REFUSED):
                 keep.mkdir(parents=True, exist_ok=True)
-                path = keep / f"{outcome.kind}-{seed}-{outcome.number}-{outcome.ending}"
+                path = keep / f"{outcome.kind}-{seed}-{outcome.number}-{outcome.ending.replace(' ', '-')}"
                 path.write_bytes(damaged(outcome.kind, outcome.number, seed, samples))
                 path.with_suffix(".txt").write_text(outcome.message)
     return outcomes
@@ -437,17 +453,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="folder for the files that ended in anything but a message")
+    add_out(parser)
     arguments = parser.parse_args()
     begin = time.perf_counter()
     counts = {"parquet": arguments.parquet, "models": arguments.models, "trees": arguments.trees}
     outcomes = run(counts, arguments.seed, arguments.workers, arguments.keep)
-    for kind in counts:
+    results: Rows = []
+    for kind in filter(counts.get, counts):
         found = collections.Counter(outcome.ending for outcome in outcomes if outcome.kind == kind)
-        print(f"{kind}: " + ", ".join(f"{found[each]} {each}" for each in (READ, REFUSED, TRACEBACK, ABORTED, HUNG)))
+        print(f"{kind}: " + ", ".join(f"{found[each]} {each}" for each in ENDINGS))
+        results.append({"kind": kind, "files": counts[kind], "seed": arguments.seed, "workers": arguments.workers})
+        results[-1] |= {each.lower().replace(" ", "_"): found[each] for each in ENDINGS}
     failed = [outcome for outcome in outcomes if outcome.ending not in (READ, REFUSED)]
     for outcome in failed[:20]:
         print(f"{outcome.kind} {outcome.number} {outcome.ending}: {outcome.message}")
     print(f"{time.perf_counter() - begin:.0f} s")
+    save_rows(results, arguments.out)
     sys.exit(1 if failed else 0)
 
 

@@ -12,13 +12,12 @@ import argparse
 import numpy as np
 import torch
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 import unskew
 from unskew.datasets import toy
 from unskew.metrics import sar_auc
-from unskew.metrics.crossval import DEFAULT_LABELING
+from unskew.metrics.crossval import default_labeling
 
 DIRECTION = np.array([1.0, 0.3])
 
@@ -52,7 +51,7 @@ def with_crossfitted_prob(n, labeling, seed):
             model = unskew.make("ntc", learning_rate=1e-3, batch_size=256, max_epochs=60, random_state=seed)
             prob[outside] = model.fit(data.X[inside], data.labeled[inside]).labeling_prob(data.X[outside])
         else:
-            model = clone(DEFAULT_LABELING).set_params(random_state=seed)
+            model = default_labeling(n).set_params(random_state=seed)
             prob[outside] = model.fit(data.X[inside], data.labeled[inside]).predict_proba(data.X[outside])[:, 1]
     return sar_auc(data.labeled, data.X @ DIRECTION, data.confidence, prob, clip=0.01)
 

@@ -58,10 +58,7 @@ class Browser:
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self._loaded = False
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
+        self.new_tab()
 
     def __enter__(self) -> "Browser":
         return self
@@ -91,13 +88,46 @@ class Browser:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
 
+    def new_tab(self) -> str:
+        """Open another tab and use it; returns what it is called by `use_tab`."""
+        self._session = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+        return self._session
+
+    def use_tab(self, tab: str) -> None:
+        """Go on in a tab that was opened before."""
+        self._session = tab
+
     def open(self, path: Path, *, scripts: bool = True) -> None:
         """Load a page from disk, and forget what earlier pages did."""
-        self.requests, self.complaints, self._loaded = [], [], False
+        self.requests, self.complaints = [], []
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
-        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.visit(path.resolve().as_uri())
+
+    def visit(self, address: str) -> None:
+        """Load a page; what earlier pages did stays noted."""
+        self._loaded = False
+        self.call("Page.navigate", url=address)
         while not self._loaded:
             self._next()
+
+    def wait_for(self, expression: str) -> None:
+        """Wait until a JavaScript expression is true, whatever pages are loaded in between."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            with contextlib.suppress(RuntimeError):  # the page is just being replaced by another
+                if self.run(f"document.readyState === 'complete' && Boolean({expression})"):
+                    return
+            time.sleep(0.05)
+        raise TimeoutError(f"{expression} is still not true; the page says: {self.run('document.body.innerText')}")
+
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Choose a file in an input, as people do in a dialog."""
+        found = self.call("Runtime.evaluate", expression=f"document.querySelector({selector!r})")
+        self.call("DOM.setFileInputFiles", files=[str(path.resolve())], objectId=found["result"]["objectId"])
 
     def show_as(self, width: int, height: int = 900, *, dark: bool = False, mobile: bool = False) -> None:
         """Set the size of the window and the color scheme."""

@@ -16,10 +16,10 @@ def pytest_collection_modifyitems():
     """What all tests want of the library, which the process that only hands out tests to others does not load."""
     import torch
 
-    from unskew.metrics.crossval import DEFAULT_LABELING
+    from unskew.metrics.crossval import FOREST
 
     torch.set_num_threads(1)  # the tests' networks are small, and threads that wait for each other are slower than one
-    DEFAULT_LABELING.set_params(n_estimators=30)
+    FOREST["n_estimators"] = 30
     gc.collect()
     gc.freeze()  # modules and tests stay until the end: nobody needs to look through them for garbage
 

@@ -12,19 +12,27 @@ from typing import Any
 import httpx
 
 from made_up_claims import write_claims
+from unskew.studio.server import listen, server_of
+from unskew.studio.site import Site
+from unskew.studio.store import Store
+from unskew.studio.tasks import Tasks
+from unskew.studio.work import work_on
 
 TOKEN = "token-of-the-address"
 LABELED = {"known": "label", "sure": "confidence", "id": "name"}
 PATIENCE = 60.0
 
 
-def make_site(folder: Path, most_upload: int = 1 << 20) -> Any:
-    """A studio of this folder, which starts no server."""
-    from unskew.studio.site import Site
-    from unskew.studio.store import Store
-    from unskew.studio.tasks import Tasks
+class AtOnce(Tasks):
+    """Does tasks in this process, as soon as they are started: without the seconds that loading torch takes."""
 
-    return Site(Store(folder).open(), Tasks(), TOKEN, most_upload)
+    def _launch(self, folder: Path) -> None:
+        work_on(folder)
+
+
+def make_site(folder: Path, most_upload: int = 1 << 20, tasks: Tasks | None = None) -> Site:
+    """A studio of this folder, which starts no server."""
+    return Site(Store(folder).open(), tasks or Tasks(), TOKEN, most_upload)
 
 
 class Visitor:
@@ -55,17 +63,11 @@ class Visitor:
 
 
 @contextlib.contextmanager
-def studio_thread(folder: Path, most_upload: int = 1 << 20):
+def studio_thread(folder: Path, most_upload: int = 1 << 20, tasks: Tasks | None = None):
     """A studio in a thread of this process; gives a client that knows no token."""
-    import uvicorn
-
-    from unskew.studio.app import make_app
-    from unskew.studio.server import listen
-
-    site, listening = make_site(folder, most_upload), listen(0)
+    site, listening = make_site(folder, most_upload, tasks), listen(0)
     port = listening.getsockname()[1]
-    config = uvicorn.Config(make_app(site, port), log_level="error", ws="none", lifespan="on")
-    server = uvicorn.Server(config)
+    server = server_of(site, port)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
@@ -78,9 +80,9 @@ def studio_thread(folder: Path, most_upload: int = 1 << 20):
 
 
 @contextlib.contextmanager
-def visiting(folder: Path, most_upload: int = 1 << 20):
+def visiting(folder: Path, most_upload: int = 1 << 20, tasks: Tasks | None = None):
     """Someone who opened the address of a studio in a thread of this process."""
-    with studio_thread(folder, most_upload) as client:
+    with studio_thread(folder, most_upload, tasks) as client:
         yield Visitor(client)
 
 

@@ -19,6 +19,7 @@ RUN_ELSEWHERE = {
     "datasets.md": "tests/datasets, on a made-up file, because its data set must be downloaded",
     "explanations.md": "tests/explaining",
     "suggestions.md": "tests/practice",
+    "walkthrough.md": "tests/practice",
 }
 OTHER_PROGRAMS = {"curl", "pip", "python"}
 """They need a network, or run on."""

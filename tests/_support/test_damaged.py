@@ -43,3 +43,13 @@ def test_a_worker_that_ends_or_hangs_is_noticed_with_its_file(script, monkeypatc
     if ending == "ABORTED":
         theirs.close()
     assert [(each.number, each.ending) for each in script.reports(ours)] == [(7, script.READ), (8, ending)]
+
+
+def test_a_model_that_loads_wrong_is_noticed(script, tmp_path):
+    scored = tmp_path / "scored.csv"
+    scored.write_text("rank,score\n1,0.5\n2,0.25\n")
+    content = Path(__file__).parents[1].joinpath("golden", "toy.unskew").read_bytes()
+    assert script.loads_wrong("trees", content, scored) == ""
+    assert script.loads_wrong("trees", content[:-1] + b"x", scored) == "the checksum does not match"
+    scored.write_text("rank,score\n1,0.5\n2,nan\n")
+    assert script.loads_wrong("trees", content, scored) == "not all scores are finite numbers"

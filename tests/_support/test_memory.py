@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from unskew._support.memory import OF_POLARS, give_back, keep_little
+from unskew._support.memory import OF_POLARS, give_back, keep_little, without_module
 
 ONLY_GLIBC = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries cannot be asked to")
 HOLES = """
@@ -44,3 +44,14 @@ def test_other_c_libraries_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     give_back()
     keep_little()
     assert OF_POLARS not in os.environ
+
+
+def test_a_module_is_left_out_inside_the_block_alone(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "some_module_to_leave_out.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    with without_module("some_module_to_leave_out"):
+        import json.tool  # noqa: F401  # others are found
+
+        with pytest.raises(ModuleNotFoundError, match="some_module_to_leave_out"):
+            import some_module_to_leave_out
+    import some_module_to_leave_out  # noqa: F401

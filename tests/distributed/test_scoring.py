@@ -1,7 +1,6 @@
 """Folders scored in parts, without Ray: workers are this process, which does tasks in any order and loses some."""
 
 import json
-import pickle
 from contextlib import nullcontext
 
 import numpy as np
@@ -9,6 +8,7 @@ import polars as pl
 import pytest
 from filelock import FileLock
 
+from pool_here import Here
 from program import run_program
 from toy_table import ASIDE, COLUMNS, run, toy_frame, write_toy
 from unskew import distributed
@@ -16,26 +16,8 @@ from unskew.distributed import parts, scoring, tasks
 from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
 from unskew.practice.score import score_file
-from unskew.workers import Pool
 
 N = 700
-
-
-class Here(Pool):
-    """Does tasks in this process, the last one first; `after` so many of them it is killed."""
-
-    def __init__(self, after=None):
-        self.left, self.done = after, []
-
-    def run(self, function, tasks):
-        for place, task in reversed(list(enumerate(tasks))):
-            if self.left is not None:
-                self.left -= 1
-                if self.left < 0:
-                    raise KeyboardInterrupt
-            result = pickle.loads(pickle.dumps(function))(pickle.loads(pickle.dumps(task)))
-            self.done.append((function.__name__, place))
-            yield place, result
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +172,9 @@ def test_the_command_refuses_what_only_lists_have(folder, tmp_path):
     )
     assert done.returncode == 2
     assert "--top must not come with --workers" in done.stderr
+    no_folder = run_program("score", folder / "m.unskew", folder / "new", "--workers", "ray:2")
+    assert no_folder.returncode == 2
+    assert "--out must be a folder where --workers is given, but it is scored.csv" in no_folder.stderr
 
 
 def test_the_command_says_what_was_found(folder, tmp_path, monkeypatch):

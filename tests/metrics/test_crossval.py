@@ -16,10 +16,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import unskew
+from pool_here import Here
 from quick_fits import QUICK
 from unskew.datasets import toy
 from unskew.errors import GivenPriorWarning, LowReliabilityWarning, TooFewLabeled
 from unskew.metrics import cross_val_sar_auc, out_of_fold, out_of_fold_labeling
+from unskew.metrics.crossval import out_of_fold_score
 
 DATA = toy.draw(200, random_state=0)
 X, Y, R = DATA.X, DATA.labeled, DATA.confidence
@@ -162,3 +164,14 @@ def test_a_search_is_judged_as_what_it_searches():
 
     search = GridSearchCV(make_pipeline(StandardScaler(), RANKER), {})
     assert _last_step(search) is RANKER
+
+
+def test_workers_give_what_one_process_gives(toy_data):
+    data = toy_data.X, toy_data.labeled, toy_data.confidence
+    ranker = unskew.make("ntc", **QUICK)
+    alone = out_of_fold_score(ranker, *data, n_folds=3, random_state=0, n_jobs=1)
+    pool = Here()
+    np.testing.assert_array_equal(alone, out_of_fold_score(ranker, *data, n_folds=3, random_state=0, workers=pool))
+    assert len(pool.done) == 3
+    found = cross_val_sar_auc(ranker, *data, n_folds=3, random_state=0, workers=pool)
+    assert found.auc == cross_val_sar_auc(ranker, *data, n_folds=3, random_state=0, n_jobs=1).auc

@@ -542,6 +542,16 @@ def test_notes_that_do_not_agree_are_refused(part, key, value, told, fitted, tmp
         TableModel.load(tmp_path / "crafted.unskew")
 
 
+@pytest.mark.parametrize("entry", ["library_version", "written_with"])
+def test_a_model_file_without_its_versions_is_refused(entry, fitted, tmp_path):
+    folder, _ = fitted
+    read = modelfile.read_model_file(folder / "model.unskew")
+    del read.header[entry]
+    modelfile.write_model_file(tmp_path / "crafted.unskew", read)
+    with pytest.raises(ModelFileError, match=f"crafted.unskew.* must hold {entry}, but it does not"):
+        TableModel.load(tmp_path / "crafted.unskew", to_score=True)
+
+
 def test_the_number_of_processes_changes_no_result(tmp_path):
     write_toy(tmp_path / "cases.csv", 300)
     request = *("compare", tmp_path / "cases.csv", *COLUMNS, *ASIDE), "--methods", "conf-auc,conf-reg", "--epochs", 2

@@ -93,9 +93,13 @@ def test_a_list_that_was_filled_in_goes_back_into_the_table_for_another_fit(read
         assert after["known"][int(row) - 1] == "1"
         assert float(after["risk"][int(row) - 1]) == float(confidence)
     assert before.filter(~pl.Series(changed))["risk"].equals(after.filter(~pl.Series(changed))["risk"])
-    fit(tmp_path / "labeled.csv", tmp_path / "again.unskew")
-    first, second = (TableModel.load(each).source for each in (ready / "m.unskew", tmp_path / "again.unskew"))
-    assert second.n_labeled == first.n_labeled + 17
+    (command,) = re.findall("Fit again: unskew (.*)", told.stdout)
+    run(*shlex.split(command), "--no-estimate", "--out", tmp_path / "again.unskew")
+    models = first, second = [TableModel.load(each) for each in (ready / "m.unskew", tmp_path / "again.unskew")]
+    assert first.ranker.name == second.ranker.name == "conf-gp"
+    assert first.schema.names == second.schema.names
+    assert second.source.excluded == first.source.excluded != ()
+    assert [each.source.n_labeled for each in models] == [first.source.n_labeled, first.source.n_labeled + 17]
     arguments = ["--id", "case", "--rows", 200, "--out", tmp_path / "next.csv"]
     run("suggest", tmp_path / "again.unskew", tmp_path / "labeled.csv", *arguments)
     assert not set(pl.read_csv(tmp_path / "next.csv")["row"]) & set(filled["row"].cast(pl.Int64))

@@ -41,4 +41,4 @@ def test_where_nothing_answers_one_message_says_so(monkeypatch):
 
 def test_tasks_of_a_worker_are_found_by_name():
     """Nothing but the standard library is needed before the function's own module is imported."""
-    assert pool.work(pickle.dumps(len), "four") == 4
+    assert pool.Process().work(pickle.dumps(len), "four") == 4

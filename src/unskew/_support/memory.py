@@ -7,7 +7,10 @@ as the parts were together with what they left behind, on top of which comes the
 import ctypes
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from importlib.abc import MetaPathFinder
 from typing import Any
 
 OF_POLARS = "_RJEM_MALLOC_CONF"
@@ -29,6 +32,30 @@ def keep_little() -> None:
     set_option = getattr(_c_library(), "mallopt", None)
     if set_option is not None:  # else the threshold grows to 32 MB, and arrays below leave gaps behind
         set_option(M_MMAP_THRESHOLD, LARGE)
+
+
+@contextmanager
+def without_module(name: str) -> Iterator[None]:
+    """Inside the block a module that is not loaded yet counts as not installed.
+
+    For programs: scikit-learn loads pandas wherever it is installed, 40 MB, and uses it for data frames alone.
+    """
+    finder = _NotInstalled(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _NotInstalled(MetaPathFinder):
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        """Find nothing, and keep others from finding this module; see `importlib.abc.MetaPathFinder`."""
+        if name == self._name:
+            raise ModuleNotFoundError(f"No module named {name!r}, because this program does without it", name=name)
 
 
 def give_back() -> None:

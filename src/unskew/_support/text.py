@@ -126,6 +126,17 @@ def percent(share: float) -> str:
     return f"{value:.{digits}f} %"
 
 
+def chosen_percent(share: float) -> str:
+    """A share that somebody chose, without digits that say nothing.
+
+    Examples
+    --------
+    >>> chosen_percent(0.01), chosen_percent(0.025)
+    ('1 %', '2.5 %')
+    """
+    return f"{100 * share:.3g} %"
+
+
 def likely(probability: float) -> str:
     """A probability of one row, which is never quite 0 or 1.
 
@@ -168,17 +179,21 @@ def beside(value: float, spread: float) -> str:
 def number_in_words(value: float, spread: float) -> str:
     """A number of a table: whole ones with commas, others with as many decimals as numbers of such a spread need.
 
+    Small ones keep two, however large the others are: an amount of 0.36 is not 0.
+
     Examples
     --------
     >>> number_in_words(1250.0, 300.0), number_in_words(3.14159, 1.0), number_in_words(12.5, 0.0)
     ('1,250', '3.14', '12.5')
+    >>> number_in_words(1250.25, 300.0), number_in_words(0.361, 300.0)
+    ('1,250', '0.36')
     """
     if not math.isfinite(value):
         return "missing" if math.isnan(value) else str(value)
     if value == round(value) and abs(value) < 1e15:
         return f"{value:,.0f}"
     large = abs(value) >= 1e15 or not 0 < spread < 1e15
-    return f"{value:.6g}" if large else beside(value, spread)
+    return f"{value:.6g}" if large else beside(value, min(spread, 1.0) if abs(value) < 10 else spread)
 
 
 def auc_text(value: float | None) -> str:

@@ -6,6 +6,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
+from unskew._support.memory import without_module
 from unskew._support.notes import failure
 from unskew.cli._app import app, warn
 
@@ -27,7 +28,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name that a terminal cannot show is no reason to fail
     try:
-        app()
+        with without_module("pandas"):
+            app()
     except Exception as error:
         found = failure(error)
         if found is None:

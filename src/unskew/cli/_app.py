@@ -85,7 +85,7 @@ def show(table: "Table", title: str) -> None:
     def cell(text: str) -> Text:
         return Text(visible(text))  # brackets in a name are not markup
 
-    shown = RichTable(title=cell(title), title_justify="left", box=box.SIMPLE_HEAD)
+    shown = RichTable(box=box.SIMPLE_HEAD)
     for place, name in enumerate(table.header):
         # On a narrow terminal the name of the row stays whole, and the rest takes more lines; nothing is cut off.
         longest = max((len(row[place]) for row in table.rows), default=0)
@@ -93,7 +93,9 @@ def show(table: "Table", title: str) -> None:
     for row in table.rows:
         shown.add_row(*map(cell, row))
     # Without a terminal rich would fold the table to 80 columns; a log keeps whole lines.
-    Console(width=None if sys.stdout.isatty() else 140).print(shown)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(cell(title), soft_wrap=True)  # as a title of the table it would be folded to the table's width
+    console.print(shown)
 
 
 def show_notes(messages: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 from typer import Option
 
 from unskew._support.files import require_writable
-from unskew._support.text import plural, shown
+from unskew._support.text import plural
 from unskew.cli._app import Seed, app, say, show, show_notes, write_json
 from unskew.cli._options import CheckedIds, Data, Json, Model
 
@@ -99,4 +99,4 @@ def suggest(
     found = fill_in(TableModel.load(model), data, checked, out)
     show_notes(found.notes)
     say(f"{plural(found.n_labeled, 'new label')}, {found.n_positive:,} of them positive: {out}")
-    say(f"Fit again: unskew fit {out} --label {shown(found.label)} --confidence {shown(found.confidence)}")
+    say(f"Fit again: {found.again}")

@@ -7,6 +7,7 @@ import typer
 from typer import Argument, Option
 
 from unskew.cli._app import app, say, show, warn
+from unskew.cli._workers import AtWorkers, check_workers
 
 if TYPE_CHECKING:
     from unskew.paper.plans import Plan
@@ -34,6 +35,7 @@ def reproduce(
         ),
     ] = None,
     jobs: Annotated[int, Option(help="Number of processes, with one thread each.")] = 1,
+    workers: AtWorkers = None,
     out: Annotated[Path, Option(help="Folder for the results and the tables.")] = Path("results"),
     imports: Annotated[
         list[Path] | None,
@@ -60,8 +62,9 @@ def reproduce(
         return
     if plan is None:
         raise ValueError("the name of a plan must be given, but there is none. `unskew reproduce --list` shows them.")
+    check_workers(workers, jobs)
     files = [path.resolve() for path in imports or ()]
-    part = Request(plan, dataset or (), method or (), prior or (), seeds, epochs, jobs, out, files, first_seed)
+    part = Request(plan, dataset or (), method or (), prior or (), seeds, epochs, jobs, out, files, first_seed, workers)
     done, outcome = run(part, warn)
     _summarize(done, out)
     for message in outcome.failed:

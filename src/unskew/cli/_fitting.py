@@ -22,6 +22,7 @@ from unskew.cli._options import (
     check_jobs,
     kinds_of,
 )
+from unskew.cli._workers import AtWorkers, check_workers
 
 
 @app.command(short_help="Learn to rank the rows of a table, and estimate how well.")
@@ -120,6 +121,7 @@ def compare(
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    workers: AtWorkers = None,
     out: Annotated[Path, Option(help="Folder for the page and the results as JSON.")] = Path("comparison"),
 ) -> None:
     """Compare methods by cross-validation, using only the biased labels, and recommend one.
@@ -136,6 +138,7 @@ def compare(
     if folds is not None and folds < 2:
         raise ValueError(f"--folds must be at least 2, to train on some rows and test on others, but it is {folds}.")
     check_jobs(jobs)
+    check_workers(workers, jobs)
     require_folder(out)
     names = tuple(name.strip() for name in methods.split(",")) if methods else ()
     training = TrainingOptions(seed=seed, epochs=epochs)
@@ -150,7 +153,7 @@ def compare(
     make_folder(out)  # after all checks of the request, and before anything long begins
     for path in (page, numbers):
         require_writable(path, data)
-    result = compare_table(table, training, names, n_folds, n_jobs=jobs, quick=quick)
+    result = compare_table(table, training, names, n_folds, n_jobs=jobs, workers=workers, quick=quick)
     show_notes(result.messages[len(table.findings) :])
     show(comparison_table(result), f"{data.name}: methods by their AUC, estimated without negatives")
     say(about_compared_table(result))

@@ -8,6 +8,7 @@ from typer import Option
 
 from unskew._support.text import plural
 from unskew.cli._app import say, show_notes
+from unskew.workers import Workers
 
 AtWorkers = Annotated[
     str | None,
@@ -18,6 +19,15 @@ AtWorkers = Annotated[
         show_default=False,
     ),
 ]
+
+
+def check_workers(workers: str | None, jobs: int) -> None:
+    """Refuse what names no workers, and a number of processes beside them."""
+    if workers is None:
+        return
+    Workers.parse(workers)
+    if jobs != 1:
+        raise ValueError("--jobs must not come with --workers, which says how many there are. Leave it out.")
 
 
 def refuse_with_workers(options: Mapping[str, Any]) -> None:
@@ -33,7 +43,10 @@ def refuse_with_workers(options: Mapping[str, Any]) -> None:
 def score_folder(model: Path, folder: Path, out: Path, ids: Sequence[str], raw: bool, workers: str) -> dict[str, Any]:
     """Score the files of a folder by workers, and say what was found; returns it as plain data."""
     from unskew.distributed import score
+    from unskew.tables import WRITABLE_ENDINGS
 
+    if out.name.lower().endswith(WRITABLE_ENDINGS):
+        raise ValueError(f"--out must be a folder where --workers is given, but it is {out}. Choose --out FOLDER.")
     found = score(model, folder, out, workers=workers, ids=ids, raw=raw)
     show_notes(found.notes)
     say(f"{plural(found.n_rows, 'row')} of {plural(found.n_files, 'file')} ranked: {out}")

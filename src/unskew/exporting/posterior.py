@@ -1,8 +1,12 @@
 """Functions of the row in closed form as nodes of the graph, in 64 bits: scaling, ranks, waves."""
 
+from math import prod
+
 import numpy as np
 
+from unskew.data.images import grid_of
 from unskew.exporting.graph import Graph
+from unskew.exporting.images import columns_in
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior import FARTHEST, PosteriorModel, Scaling, Waves, scores_of_ranks
 
@@ -12,7 +16,7 @@ def posterior_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
 
     Common factors are multiplied into the weights here: runtimes merge a factor before a product into it, in 32 bits.
     """
-    features = _scaled_in(graph, model.scaling, graph.as_float64(graph.flat(rows)))
+    features = _scaled_in(graph, model.scaling, _table_in(graph, model, graph.as_float64(rows)))
     n_features, unit = model.scaling.n_features, 1 / np.sqrt(model.scaling.n_features)
     constant, *others = float(flattening(model.unseen)[0]) * model.coefficients[:, 0]
     linear, of_waves = (np.array(each)[:, None] for each in (others[:n_features], others[n_features:]))
@@ -20,6 +24,14 @@ def posterior_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
     if of_waves.any():
         logit = graph.add("Add", logit, _waves_in(graph, model.waves, features, unit, of_waves))
     return graph.vector(graph.add("Add", logit, np.float64(constant + model.offset[0])))
+
+
+def _table_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
+    """Rows as a table; images as their gradients and colors, or for a model of an earlier version as their pixels."""
+    grid = grid_of(graph.row_shape)
+    if grid is None or model.n_inputs in (None, prod(graph.row_shape)):
+        return graph.flat(rows)
+    return columns_in(graph, grid, rows)
 
 
 def _waves_in(graph: Graph, waves: Waves, features: str, unit: float, amplitudes: np.ndarray) -> str:

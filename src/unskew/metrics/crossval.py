@@ -1,7 +1,8 @@
 """How good a method is on the PU data that it learns from: each score is by a model that did not see the row."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -12,7 +13,6 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -30,9 +30,11 @@ from unskew.metrics._tables import complete_features, output_of
 from unskew.metrics.estimates import RankingEstimate, estimate_ranking
 from unskew.metrics.reliability import check_given_prior, warn_of
 from unskew.posterior import fit_posterior
+from unskew.workers import Pool, connected
 
-DEFAULT_LABELING = RandomForestClassifier(n_estimators=300, min_samples_leaf=10)
-"""Fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7)."""
+FOREST: dict[str, Any] = {"n_estimators": 300, "min_samples_leaf": 10}
+"""Labeling model, fitted anew on each fold. Forests shrink towards the mean, which inverse weights need (decision 7).
+"""
 LARGEST_TREE_SAMPLE = 20_000
 """Rows that each tree of the forest is grown on, at most: more would take long and change little."""
 
@@ -118,10 +120,12 @@ def out_of_fold(
     return OutOfFold(score, divisor)
 
 
-def default_labeling(n_rows: int) -> RandomForestClassifier:
+def default_labeling(n_rows: int) -> Any:
     """An unfitted forest for a table of so many rows."""
+    from sklearn.ensemble import RandomForestClassifier  # takes 20 MB, and few fits need it
+
     sample = LARGEST_TREE_SAMPLE if n_rows > 2 * LARGEST_TREE_SAMPLE else None
-    return clone(DEFAULT_LABELING).set_params(max_samples=sample)
+    return RandomForestClassifier(**FOREST, max_samples=sample)
 
 
 def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
@@ -143,6 +147,7 @@ def out_of_fold_score(
     random_state: Any = None,
     verbose: bool = False,
     n_jobs: int | None = None,
+    workers: str | Pool | None = None,
     step: Step | None = None,
 ) -> np.ndarray:
     """Rank of each row's score within its fold, in (0, 1), by a model fitted on the other folds.
@@ -156,18 +161,39 @@ def out_of_fold_score(
     confidence, score = _full_confidence(confidence, y, n_folds), np.empty(len(y))
     title = f"cross-validating {getattr(final, 'name', type(final).__name__)}"
     folds = list(_folds(y, n_folds, check_random_state(random_state)))
-    rank = _rank_in_fold if n_jobs is None else _rank_on_one_thread
-    tasks = (
-        delayed(rank)(estimator, (part_of(X, inside), y[inside], confidence[inside]), part_of(X, outside))
+    requests = (
+        (estimator, (part_of(X, inside), y[inside], confidence[inside]), part_of(X, outside))
         for inside, outside in folds
     )
-    # Without a number of jobs in this process: an estimator may hold a generator that goes on from fold to fold.
-    pool = Parallel(n_jobs=1 if n_jobs is None else n_jobs, return_as="generator", pre_dispatch="n_jobs")
-    with progress_bar(title, n_folds, shown=verbose and step is None) as own_step:
-        for (_, outside), ranks in zip(folds, pool(tasks), strict=True):
-            score[outside] = ranks
+    with (
+        progress_bar(title, n_folds, shown=verbose and step is None) as own_step,
+        closing(_in_processes(requests, n_jobs) if workers is None else _on_workers(requests, workers)) as found,
+    ):
+        for fold, ranks in found:
+            score[folds[fold][1]] = ranks
             (step or own_step)()
     return score
+
+
+Request = tuple[Any, tuple[Any, np.ndarray, np.ndarray], Any]
+"""An estimator, what it learns from (rows, labels, confidence), and the rows that it is to score."""
+
+
+def _in_processes(requests: Iterable[Request], n_jobs: int | None) -> Generator[tuple[int, np.ndarray], None, None]:
+    rank = _rank_in_fold if n_jobs is None else _rank_on_one_thread
+    # Without a number of jobs in this process: an estimator may hold a generator that goes on from fold to fold.
+    pool = Parallel(n_jobs=1 if n_jobs is None else n_jobs, return_as="generator", pre_dispatch="n_jobs")
+    yield from enumerate(pool(delayed(rank)(*each) for each in requests))
+
+
+def _on_workers(requests: Iterable[Request], workers: str | Pool) -> Generator[tuple[int, np.ndarray], None, None]:
+    with connected(workers) as pool:
+        yield from pool.run(rank_request, requests)
+
+
+def rank_request(request: Request) -> np.ndarray:
+    """What a worker does: the ranks of one fold, on one thread."""
+    return _rank_on_one_thread(*request)
 
 
 def _rank_on_one_thread(*request: Any) -> np.ndarray:
@@ -198,6 +224,7 @@ def cross_val_sar_auc(
     random_state: Any = None,
     verbose: bool = False,
     n_jobs: int | None = None,
+    workers: str | Pool | None = None,
 ) -> RankingEstimate:
     """AUC, share of positives, precision and recall of a model, by cross-validation and without negatives.
 
@@ -229,6 +256,9 @@ def cross_val_sar_auc(
     n_jobs : int, optional
         Processes that share the folds, each of which is then computed on one thread: the result does not depend on how
         many there are.
+    workers : str or Pool, optional
+        Instead of `n_jobs`, workers on Ray: ``"ray:N"``, ``"ray://HOST:PORT"`` or what `unskew.distributed.connected`
+        gives. The result is that of ``n_jobs=1``.
 
     Examples
     --------
@@ -242,8 +272,17 @@ def cross_val_sar_auc(
     final = _last_step(estimator)
     scenario = getattr(final, "scenario", "one-sample") if scenario is None else scenario
     prior = getattr(final, "prior", None) if prior is None else prior
-    folds = {"n_folds": n_folds, "random_state": random_state}
-    score = out_of_fold_score(estimator, X, y, confidence, **folds, verbose=verbose, n_jobs=n_jobs)
+    score = out_of_fold_score(
+        estimator,
+        X,
+        y,
+        confidence,
+        n_folds=n_folds,
+        random_state=random_state,
+        verbose=verbose,
+        n_jobs=n_jobs,
+        workers=workers,
+    )
     X, y = _read_for_folds(X, y, n_folds, getattr(final, "pos_label", None))
     data = complete_features(X), y, _full_confidence(confidence, y, n_folds)
     found = estimate_ranking(score, fit_posterior(*data, scenario=scenario, prior=prior), level=level)

@@ -15,7 +15,7 @@ from unskew.paper.runner import PlanOutcome, Say, run_plan
 
 @dataclass(frozen=True)
 class Request:
-    """Which part of a plan to run, in how many processes (`jobs`), and the folder of its rows and tables.
+    """Which part of a plan to run, in how many processes (`jobs`) or by which workers, and the folder of its rows.
 
     What is None or empty is as in the plan. `seeds` counts from `first_seed`, `epochs` is a maximum. `imports` are
     Python files that register methods or data sets; without `methods`, their methods are added to the plan's.
@@ -31,6 +31,7 @@ class Request:
     folder: Path = Path("results")
     imports: Sequence[Path] = ()
     first_seed: int | None = None
+    workers: str | None = None
 
 
 def reproduce(request: Request, say: Say) -> tuple[Plan, PlanOutcome]:
@@ -39,7 +40,8 @@ def reproduce(request: Request, say: Say) -> tuple[Plan, PlanOutcome]:
     `say` gets messages for the user before the runs begin: missing data sets and packages, number of runs.
     """
     plan = wanted_plan(request, say)
-    return plan, run_plan(plan, request.folder, jobs=request.jobs, imports=request.imports, say=say)
+    imports = request.imports
+    return plan, run_plan(plan, request.folder, jobs=request.jobs, workers=request.workers, imports=imports, say=say)
 
 
 def wanted_plan(request: Request, say: Say) -> Plan:

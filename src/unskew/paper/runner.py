@@ -9,12 +9,17 @@ from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from unskew._support.progress import Step, progress_bar
 from unskew.datasets import describe
 from unskew.paper.own_files import import_files
 from unskew.paper.plans import Plan, Setting
 from unskew.paper.store import Row, Store
+from unskew.workers import Pool, connected
+
+if TYPE_CHECKING:
+    from unskew.paper.one_draw import Draw
 
 _POLL_SECONDS = 0.5
 _LEAST_LABELED = 2
@@ -35,9 +40,17 @@ class PlanOutcome:
 
 
 def run_plan(
-    plan: Plan, folder: Path, *, jobs: int = 1, imports: Sequence[Path] = (), say: Say = lambda text: None
+    plan: Plan,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    workers: str | Pool | None = None,
+    imports: Sequence[Path] = (),
+    say: Say = lambda text: None,
 ) -> PlanOutcome:
     """Run the settings of a plan that have no row in the folder (see `Store`) yet, in as many processes as `jobs`.
+
+    With `workers` (see `unskew.workers`) these do the runs, on one or more machines, and this process writes the rows.
 
     A setting whose method or data set comes from a file that was edited since is run again, and its new row counts.
     Settings with too few instances to label are left out.
@@ -59,7 +72,9 @@ def run_plan(
         for setting in missing:
             groups.setdefault(setting.split, []).append(setting)
         with progress_bar(plan.name, len(missing), shown=True) as step:
-            if jobs == 1 or len(groups) < 2:
+            if workers is not None and missing:
+                failed = _run_on_workers(groups.values(), store, workers, tuple(imports), step)
+            elif jobs == 1 or len(groups) < 2:
                 failed = _run_here(groups.values(), store, step)
             else:
                 failed = _run_in_processes(groups.values(), store, jobs, tuple(imports), step)
@@ -107,13 +122,15 @@ def _run_here(groups: Groups, store: Store, step: Step) -> list[str]:
         return [message for group in groups for message in _run_group(group, keep)]
 
 
-def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
+def _run_group(
+    group: list[Setting], keep: Callable[[Row], None], draw_of: "Callable[[Setting], Draw] | None" = None
+) -> list[str]:
     """Run settings that share a draw; returns messages of those that failed."""
     from unskew.paper.one_draw import Draw
 
     # A run that fails, perhaps in a user's own method, must not stop the others; a full disk must.
     try:
-        draw = Draw(group[0])
+        draw = (draw_of or Draw)(group[0])
     except OSError:
         raise
     except Exception as error:
@@ -132,6 +149,52 @@ def _run_group(group: list[Setting], keep: Callable[[Row], None]) -> list[str]:
 def _message_of_failure(setting: Setting, error: Exception) -> str:
     kind = "" if isinstance(error, ValueError | ArithmeticError) else f"{type(error).__name__}: "
     return f"{setting.method} on {setting.dataset}, prior {setting.prior:g}, seed {setting.seed}: {kind}{error}"
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of a worker."""
+
+    setting: Setting
+    imports: tuple[Path, ...]
+
+
+def _run_on_workers(
+    groups: Groups, store: Store, workers: str | Pool, imports: tuple[Path, ...], step: Step
+) -> list[str]:
+    """Each group by one worker, run by run: what one has finished is here before it is killed."""
+    failed = []
+    with connected(workers) as pool:
+        for _, found in pool.run_chains(run_one, [[_Run(each, imports) for each in group] for group in groups]):
+            if isinstance(found, str):
+                failed.append(found)
+                continue
+            store.append(found)
+            step()
+    return failed
+
+
+def run_one(run: _Run) -> Row | str:
+    """A row, or the message of a failure; the draw is kept for the next run on it."""
+    from unskew.learning.threads import one_thread
+
+    import_files(run.imports)
+    rows: list[Row] = []
+    with one_thread():
+        failed = _run_group([run.setting], rows.append, _last_draw)
+    return failed[0] if failed else rows[0]
+
+
+_kept: "list[Draw]" = []
+"""The last draw of this process."""
+
+
+def _last_draw(setting: Setting) -> "Draw":
+    from unskew.paper.one_draw import Draw
+
+    if not _kept or _kept[0].setting.split != setting.split:
+        _kept[:] = [Draw(setting)]
+    return _kept[0]
 
 
 def _run_in_processes(groups: Groups, store: Store, jobs: int, imports: tuple[Path, ...], step: Step) -> list[str]:

@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from unskew.data.images import as_columns
 from unskew.data.labels import check_labels
 from unskew.data.validation import (
     SCENARIOS,
@@ -23,9 +24,9 @@ from unskew.data.validation import (
     require_room_for_labeled,
 )
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._basis import FARTHEST, Scaling, Waves, scores_of_ranks
+from unskew.posterior._basis import FARTHEST, Scaling, Waves, block_size, scores_of_ranks
 from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, rows_to_fit
-from unskew.posterior._model import PosteriorModel, block_size, dense, offset_for
+from unskew.posterior._model import PosteriorModel, dense, offset_for
 
 __all__ = [
     "FARTHEST",
@@ -228,9 +229,9 @@ def _check_prior(prior: Any, labeled_share: float) -> None:
 
 
 def _flat(X: Any) -> Any:
-    """Rows of numbers; images as their pixels, sparse matrices as they are."""
+    """Rows of numbers; images as their gradients and colors, sparse matrices as they are."""
     X = plain_array(X)
     if not sparse.issparse(X):
         X = np.asarray(X)
-        X = X.reshape(len(X), -1) if X.ndim > 2 else X
+        X = as_columns(X) if X.ndim > 2 else X
     return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")

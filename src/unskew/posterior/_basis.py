@@ -1,5 +1,6 @@
 """Rows as the numbers in which the logits of posterior and propensity are linear."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -17,6 +18,10 @@ MOST_RANKED = 128
 """Columns up to which each also counts by its rank, which straightens amounts and durations."""
 QUANTILES = 513
 N_WAVES = 100
+BLOCK, BLOCK_NUMBERS = 16_384, 1_000_000
+"""Rows, and numbers in them, that are turned into columns at a time."""
+COPIES, COLUMNS_AT_ONCE = 4, 32
+"""Of a block on the way to its features, and columns that are copied at a time."""
 INTERCEPT = 5.0
 """Prior standard deviation of the constant of f."""
 
@@ -79,10 +84,11 @@ class Scaling:
             solver = "covariance_eigh" if X.shape[1] <= MOST_FOR_COVARIANCE else "randomized"
             found = PCA(min(MOST_FEATURES, len(X)), svd_solver=solver, random_state=rng).fit(X / unit)
             center, directions = X.mean(axis=0), found.components_.T / unit[:, None]
-            X = (X - center) @ directions
+            X = _components(X, center, directions)
         deviation = _deviation_if_varying(X)
         kept = np.flatnonzero(np.isfinite(deviation))
-        X, deviation = X[:, kept], deviation[kept]
+        as_it_is = len(kept) == X.shape[1] and is_large(X)
+        X, deviation = X if as_it_is else X[:, kept], deviation[kept]
         size = np.ones(len(kept)) if directions is None else deviation / np.sqrt(np.mean(deviation**2))
         ranked, quantiles = np.arange(0), np.empty((QUANTILES, 0))
         if 0 < X.shape[1] <= MOST_RANKED:
@@ -99,6 +105,14 @@ class Scaling:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Features of mean squared norm about 1."""
+        if not is_large(X):
+            return self._features_of(X)
+        scaled = np.empty((len(X), self.n_features))
+        for rows in _blocks(X, COPIES):
+            scaled[rows] = self._features_of(X[rows])
+        return scaled
+
+    def _features_of(self, X: np.ndarray) -> np.ndarray:
         if self.filled is not None:
             X = _completed(X, self.filled, self.marked)
         if self.center is not None:
@@ -132,8 +146,25 @@ def _completed(X: np.ndarray, filled: np.ndarray, marked: np.ndarray) -> np.ndar
 
 def _deviation_if_varying(X: np.ndarray) -> np.ndarray:
     """Standard deviation of each column; infinite for one that is constant but for rounding."""
-    deviation = X.std(axis=0)
-    return np.where(deviation > 1e-9 * np.abs(X).max(axis=0), deviation, np.inf)
+    at_once = COLUMNS_AT_ONCE if is_large(X) else max(1, X.shape[1])  # a copy of them is made on the way
+    some = range(0, X.shape[1], at_once)
+    deviation = np.concatenate([np.empty(0), *(X[:, each : each + at_once].std(axis=0) for each in some)])
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    return np.where(deviation > 1e-9 * largest, deviation, np.inf)
+
+
+def _components(X: np.ndarray, center: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Principal components of rows."""
+    found = np.empty((len(X), directions.shape[1]))
+    for rows in _blocks(X):
+        np.matmul(X[rows] - center, directions, out=found[rows])
+    return found
+
+
+def _blocks(X: np.ndarray, copies: int = 1) -> Iterator[slice]:
+    """Rows of a matrix, as many at a time as may be copied so often."""
+    size = block_size(copies * X.shape[1])
+    yield from (slice(start, start + size) for start in range(0, len(X), size))
 
 
 def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
@@ -187,3 +218,21 @@ def scale_of_columns(scales: Scales, n_features: int) -> np.ndarray:
 def columns_of_propensity(features: np.ndarray) -> np.ndarray:
     """Columns of g, a smoother function: a constant and the features."""
     return np.hstack([np.ones((len(features), 1)), features])
+
+
+def block_size(n_inputs: int) -> int:
+    """Rows of this width that are worked on at a time."""
+    return max(64, min(BLOCK, BLOCK_NUMBERS // max(1, n_inputs)))
+
+
+def is_large(X: np.ndarray) -> bool:
+    """Whether copies of it are avoided. Sums round by how their terms lie in memory, so only then."""
+    return len(X) > block_size(X.shape[1])
+
+
+def weighted_products(left: np.ndarray, weight: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Sum over the rows of the weighted product of each column of one matrix with each of the other.
+
+    In blocks, because a matrix times its weights is as large as the matrix.
+    """
+    return np.asarray(sum(left[rows].T @ (weight[rows, None] * right[rows]) for rows in _blocks(right)))

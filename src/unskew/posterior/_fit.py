@@ -7,7 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from unskew.errors import TooFewLabeled
-from unskew.posterior._basis import MOST_FEATURES, Scales, Scaling, Waves, columns_of_propensity, scale_of_columns
+from unskew.posterior._basis import (
+    MOST_FEATURES,
+    Scales,
+    Scaling,
+    Waves,
+    columns_of_propensity,
+    is_large,
+    scale_of_columns,
+)
 from unskew.posterior._confidence import ConfidenceFit, confidence_logit, fit_confidence
 from unskew.posterior._joint_fit import FREE, JointData, JointFit
 from unskew.posterior._model import Errors, PosteriorModel
@@ -107,9 +115,11 @@ def fit_rows(
     Other sets of assumptions are for errors of estimates; probabilities and scores do not need them.
     """
     scaling, features, alone = _best_scaling(X, labeled, confidence, rng)
-    del X  # a caller that keeps no name for it lets it go here
+    del X  # a caller that keeps no name for it, nor passes it in a list of arguments, lets it go here
     waves = Waves.draw(alone.scales.length, features.shape[1], rng)
-    columns, n_features = (waves.columns_of_posterior(features), columns_of_propensity(features)), features.shape[1]
+    of_f, n_features = waves.columns_of_posterior(features), features.shape[1]
+    # Those of g are the first ones of f; a copy rounds as it always did.
+    columns = of_f, of_f[:, : 1 + n_features] if is_large(features) else columns_of_propensity(features)
     del features  # of wide tables tens of megabytes, which are among the columns now
     y = confidence_logit(confidence)
 

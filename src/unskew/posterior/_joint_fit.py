@@ -14,6 +14,7 @@ from unskew.objectives.joint_likelihood import (
     one_sample_likelihood,
     two_sample_likelihood,
 )
+from unskew.posterior._basis import weighted_products
 from unskew.posterior._confidence import noise_variance
 
 USUAL_PROPENSITY = -1.0
@@ -178,8 +179,9 @@ def slope_and_information(data: JointData, theta: np.ndarray) -> tuple[np.ndarra
     """Slope of `log_posterior` in the coefficients, and their expected information."""
     found, A, B, weight = data.likelihood(theta), data.columns_f, data.columns_g, data.weight
     slope = np.concatenate([A.T @ (weight * found.slope_f), B.T @ (weight * found.slope_g)]) - theta / data.scale**2
-    across = A.T @ ((weight * found.info_fg)[:, None] * B)
-    of_f, of_g = A.T @ ((weight * found.info_ff)[:, None] * A), B.T @ ((weight * found.info_gg)[:, None] * B)
+    across = weighted_products(A, weight * found.info_fg, B)
+    of_f = weighted_products(A, weight * found.info_ff, A)
+    of_g = weighted_products(B, weight * found.info_gg, B)
     information = np.block([[of_f, across], [across.T, of_g]])
     information[np.diag_indices(len(theta))] += data.scale**-2.0
     return slope, information

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
 
+from unskew.data.images import as_columns, as_pixels
 from unskew.objectives.joint_likelihood import flattening
-from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves, columns_of_propensity
+from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves, block_size, columns_of_propensity
 from unskew.posterior._confidence import noise_variance
 from unskew.posterior._joint_fit import USUAL_PROPENSITY
-
-BLOCK, BLOCK_NUMBERS = 16_384, 1_000_000
-"""Rows, and numbers in them, that are turned into columns at a time."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,16 @@ class PosteriorModel:
     unseen: np.ndarray
     offset: np.ndarray
     errors: Errors | None = None
+
+    @property
+    def n_inputs(self) -> int | None:
+        """Numbers of a row that it was fitted to; None in a model of the first version, if they were few."""
+        known = self.scaling.center if self.scaling.filled is None else self.scaling.filled
+        return None if known is None else len(known)
+
+    def table_of(self, rows: np.ndarray) -> np.ndarray:
+        """Rows as the table that it was fitted to; in an earlier version images were their pixels."""
+        return as_pixels(rows) if self.n_inputs in (None, prod(rows.shape[1:])) else as_columns(rows)
 
     def columns(self, X: np.ndarray) -> np.ndarray:
         """Columns in which f is linear."""
@@ -172,11 +181,6 @@ def blocks_of(X: Any) -> Iterator[tuple[slice, np.ndarray]]:
     for start in range(0, X.shape[0], size):
         rows = slice(start, start + size)
         yield rows, dense(X[rows])
-
-
-def block_size(n_inputs: int) -> int:
-    """Rows of this width that are worked on at a time."""
-    return max(64, min(BLOCK, BLOCK_NUMBERS // max(1, n_inputs)))
 
 
 def dense(X: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from unskew.posterior._basis import Scaling, Waves
+from unskew.posterior._basis import Scaling, Waves, block_size, is_large, weighted_products
 from unskew.posterior._model import PosteriorModel
 
 SURE, UNSURE = 0.999, 1e-6
@@ -66,14 +66,17 @@ def fit_regression(
     """
     scaling = Scaling.of(X, rng)
     features = scaling.apply(X)
+    del X  # let go here, see `fit_rows`
     waves = Waves.draw(_length_of_waves(features, labeled), features.shape[1], rng)
     columns = waves.columns_of_posterior(features)
+    if is_large(features):
+        features = columns[:, 1 : 1 + features.shape[1]]  # the same numbers, in memory once
     prob, _ = cross_fitted_labeling(features, labeled, weight, rng)
     prob = np.maximum(prob, LEAST_PROB / weight.max())[labeled]  # of tables that are fitted to in part all are smaller
     balance = (1 - prob) / prob if two_sample else 1 / prob  # the odds are the ratio of densities but for a factor
     balance /= balance.sum()
     everything = weight * ~labeled if two_sample else weight
-    moments = columns.T @ (columns * (everything / everything.sum())[:, None])
+    moments = weighted_products(columns, everything / everything.sum(), columns)
     target = logit(np.clip(confidence, UNSURE, SURE))
     target = (target - target.min()) / max(float(target.std()), 1e-6) + 1
     by_target = regress(columns[labeled], target, balance, moments, PULL, RIDGE)
@@ -133,8 +136,12 @@ def _trust(left_out: np.ndarray, confidence: np.ndarray) -> float:
 def _length_of_waves(features: np.ndarray, labeled: np.ndarray) -> float:
     own = features[labeled]
     own = own[:: math.ceil(len(own) * len(features) / MOST_PAIRS)]  # the median of so many says the same
-    squared = np.sum(own**2, axis=1)[:, None] + np.sum(features**2, axis=1) - 2 * own @ features.T
-    return max(float(np.median(squared)), 1e-9) / (2 * WIDTH)
+    squared = np.sum(own**2, axis=1)[:, None] + np.sum(features**2, axis=1)
+    size = block_size(len(features))
+    for start in range(0, len(own), size):  # of all at once there would be three matrices of this size
+        rows = slice(start, start + size)
+        squared[rows] -= 2 * own[rows] @ features.T
+    return max(float(np.median(squared, overwrite_input=True)), 1e-9) / (2 * WIDTH)
 
 
 def fit_labeled_against_unlabeled(
@@ -143,6 +150,7 @@ def fit_labeled_against_unlabeled(
     """Logit of the labeling probability, by a logistic regression on the columns and the normal scores of ranks."""
     scaling = Scaling.of(X, rng)
     features = scaling.apply(X)
+    del X
     _, penalty = cross_fitted_labeling(features, labeled, weight, rng)
     found = LogisticRegression(C=penalty, max_iter=300).fit(features, labeled, weight)
     waves = Waves.draw(1.0, features.shape[1], rng)

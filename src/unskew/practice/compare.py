@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from unskew.posterior import Posterior, fit_posterior
 from unskew.practice.fit import ABOUT_PARTS, LEAST_IN_FOLD, TrainingOptions, folds_for, rows_to_judge, warn_once
 from unskew.practice.labeled_table import LabeledTable
 from unskew.rankers import Ranker, method_card, methods
+from unskew.workers import connected
 
 LEVEL = 0.95
 """Share of tables in which the intervals of all differences from the recommended method hold together."""
@@ -74,13 +76,14 @@ def compare_table(
     n_folds: int | None = None,
     *,
     n_jobs: int = 1,
+    workers: str | None = None,
     quick: bool = False,
 ) -> Comparison:
     """Cross-validate methods (by default all) on the same folds, and judge them by one posterior.
 
     The table must have a confidence. No method sees its true classes, which show how good the recommendation is. Each
-    fold is computed on one thread, `n_jobs` of them at a time. A `quick` comparison takes some rows and two folds
-    (unless told otherwise), and leaves out methods for which there is no time; its messages say so.
+    fold is computed on one thread, `n_jobs` of them at a time, or by `workers` on Ray. A `quick` comparison takes some
+    rows and two folds (unless told otherwise), and leaves out methods for which there is no time; its messages say so.
     """
     names = tuple(dict.fromkeys(names)) or methods()
     findings = [each.message for each in table.findings]
@@ -91,7 +94,11 @@ def compare_table(
     names = tuple(sorted(names, key=lambda name: _effort(rankers[name]))) if quick else names
     scores: dict[str, np.ndarray] = {}
     seconds: dict[str, float] = {}
-    with warn_once(ABOUT_PARTS), progress_bar("comparing", len(names) * n_folds, shown=True) as step:
+    with (
+        nullcontext() if workers is None else connected(workers) as pool,
+        warn_once(ABOUT_PARTS),
+        progress_bar("comparing", len(names) * n_folds, shown=True) as step,
+    ):
         for name in names:
             if quick and sum(seconds.values()) + _expected(rankers[name], seconds) > QUICK_SECONDS:
                 step(n=n_folds)
@@ -104,6 +111,7 @@ def compare_table(
                 n_folds=n_folds,
                 random_state=training.seed,
                 n_jobs=n_jobs,
+                workers=pool,
                 step=lambda name=name, done=done: step(f"{name}, fold {next(done, n_folds)} of {n_folds}"),
             )
             seconds[name] = time.perf_counter() - start

@@ -21,7 +21,7 @@ from unskew.metrics.evidence import Evidence
 from unskew.metrics.gather import gather_evidence
 from unskew.posterior import fit_posterior
 from unskew.practice.labeled_table import MOST_JUDGED, LabeledTable
-from unskew.practice.model import Source, TableModel
+from unskew.practice.model import USUAL_METHOD, Source, TableModel
 from unskew.rankers import Ranker, make, method_card
 from unskew.tables import Schema
 
@@ -57,7 +57,7 @@ class TrainingOptions:
         Share of positives, where it is known.
     """
 
-    method: str = "auto"
+    method: str = USUAL_METHOD
     seed: int = 0
     epochs: int | None = None
     prior: float | None = None

@@ -99,16 +99,15 @@ class FilledIn:
     ----------
     n_labeled, n_positive : int
         New labels, and those of them that were found positive.
-    label, confidence : str
-        Names of the columns that hold them.
+    again : str
+        The command that fits the table again as the model was fitted.
     notes : tuple of str
         What a user should know.
     """
 
     n_labeled: int
     n_positive: int
-    label: str
-    confidence: str
+    again: str
     notes: tuple[str, ...]
 
 
@@ -135,7 +134,8 @@ def fill_in(model: TableModel, path: Path, checked: Path, out: Path) -> FilledIn
             writer.write(_with_labels(frame, 1 + n_rows, answers, (label, confidence), yes))
             n_rows += len(frame)
             step(n=len(frame))
-    return FilledIn(len(answers.rows), answers.n_positive, label, confidence, (*table.notes, *answers.notes))
+    again = model.source.fit_command(str(out), model.ranker.name)
+    return FilledIn(len(answers.rows), answers.n_positive, again, (*table.notes, *answers.notes))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from unskew._support.text import Table, commas, percent, ranged, times
+from unskew._support.text import Table, chosen_percent, commas, percent, ranged, times
 
 if TYPE_CHECKING:  # listing data sets must not wait for the library that trains
     from unskew.datasets import Description
@@ -70,7 +70,7 @@ def top_table(top: Sequence["TopShare"], *, with_points: bool) -> Table:
 
     rows = [
         (
-            f"top {percent(row.share)}",
+            f"top {chosen_percent(row.share)}",
             f"{row.n:,}",
             cell(row, "precision", percent),
             cell(row, "recall", percent),
@@ -90,13 +90,14 @@ def audit_table(found: "AuditEstimate") -> Table:
         f"precision of the top {found.n_top:,}": (found.precision, found.precision_low, found.precision_high),
         f"recall of the top {found.n_top:,}": (found.recall, found.recall_low, found.recall_high),
     }
-    if not math.isnan(found.slope):
-        shown["intercept (0 is right)"] = found.intercept, found.intercept_low, found.intercept_high
-        shown["slope (1 is right)"] = found.slope, found.slope_low, found.slope_high
+    if not math.isnan(found.slope):  # the intercept is at one half, where it says little without the slope
+        shown["slope of the probabilities (1 is right)"] = found.slope, found.slope_low, found.slope_high
     rows = [
         (name, f"{value:.3f}" if not math.isnan(value) else NO_ESTIMATE, f"{low:.3f} to {high:.3f}")
         for name, (value, low, high) in shown.items()
     ]
+    if not math.isnan(found.mean_probability):
+        rows.insert(1, ("mean probability of the model", f"{found.mean_probability:.3f}", ""))
     return Table(("what", "estimate", f"{100 * found.level:g} % interval"), rows)
 
 

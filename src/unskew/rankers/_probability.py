@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from unskew.data.images import as_columns
 from unskew.data.records import PUData
 from unskew.data.rows import DenseRows, Rows, SparseRows
 from unskew.posterior import LEAST_LABELED, PosteriorModel, block_size, fit_rows, offset_for, rows_to_fit
@@ -39,8 +40,9 @@ def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probabi
     labeled[data.labeled_rows], confidence[data.labeled_rows] = True, data.confidence
     rows, weight = rows_to_fit(labeled, prod(data.X.shape), rng)
     labels = labeled[rows]
-    known = labels, confidence[rows][labels], weight
-    found = fit_rows(table_of(data.X, rows), *known, two_sample, rng, with_other_views=False)
+    confidence = confidence[rows][labels]
+    # Without names or lists of arguments on the way, so that `fit_rows` is the last to hold the rows.
+    found = fit_rows(table_of(data.X, rows), labels, confidence, weight, two_sample, rng, with_other_views=False)
     model = found.model
     logits = logits_of(model, data.X, data.unlabeled_rows if two_sample else None)
     if prior is not None:
@@ -60,12 +62,12 @@ def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) ->
     X.walk()
     size = block_size(prod(X.shape))
     parts = (rows[start : start + size] for start in range(0, len(rows), size))
-    return np.concatenate([np.empty(0), *(model.logits(table_of(X, part))[:, 0] for part in parts)])
+    return np.concatenate([np.empty(0), *(model.logits(model.table_of(X.take(part)))[:, 0] for part in parts)])
 
 
 def table_of(X: Rows, rows: np.ndarray) -> np.ndarray:
-    """These rows as a table of numbers in float64; images as their pixels."""
-    return np.asarray(X.take(rows).reshape(len(rows), -1), dtype=np.float64)
+    """These rows as a table of numbers in float64; images as their gradients and colors."""
+    return as_columns(X.take(rows))
 
 
 def require_posterior(ranker: Any) -> bool:

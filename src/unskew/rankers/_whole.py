@@ -19,13 +19,14 @@ LEAST_TO_RANK = 1
 """Labeled rows, and others, below which nothing can be ranked; probabilities need more."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class WholeTable:
     """Rows that a closed form is fitted to: all, or of very large tables enough of them.
 
     Attributes
     ----------
     X : array of shape (n, n_features)
+        `take_features` gives it away.
     labeled : array of bool, shape (n,)
     confidence : array of shape (n_labeled,)
         1 where none was given.
@@ -37,6 +38,11 @@ class WholeTable:
     labeled: np.ndarray
     confidence: np.ndarray
     weight: np.ndarray
+
+    def take_features(self) -> np.ndarray:
+        """X, which is not kept: of wide tables it is large, and a fit that is the last to hold it can let it go."""
+        X, self.X = self.X, np.empty((0, 0))
+        return X
 
     @classmethod
     def of(cls, data: PUData, rng: np.random.RandomState) -> "WholeTable":

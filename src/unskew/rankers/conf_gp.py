@@ -72,5 +72,8 @@ class ConfidenceGP(WholeTableRanker):
 
     def function_of(self, table: WholeTable, rng: np.random.RandomState) -> PosteriorModel:
         """The posterior."""
-        rows = table.X, table.labeled, table.confidence, table.weight
-        return fit_rows(*rows, self.scenario == "two-sample", rng, with_other_views=False).model.alone()
+        labeled, confidence, weight = table.labeled, table.confidence, table.weight
+        two_sample = self.scenario == "two-sample"
+        return fit_rows(
+            table.take_features(), labeled, confidence, weight, two_sample, rng, with_other_views=False
+        ).model.alone()

@@ -72,5 +72,6 @@ class ConfidenceRegression(WholeTableRanker):
 
     def function_of(self, table: WholeTable, rng: np.random.RandomState) -> PosteriorModel:
         """Least squares."""
-        rows = table.X, table.labeled, table.confidence, table.weight
-        return fit_regression(*rows, self.scenario == "two-sample", rng)
+        return fit_regression(
+            table.take_features(), table.labeled, table.confidence, table.weight, self.scenario == "two-sample", rng
+        )

@@ -52,4 +52,4 @@ class LinearNTC(WholeTableRanker):
 
     def function_of(self, table: WholeTable, rng: np.random.RandomState) -> PosteriorModel:
         """Logistic regression."""
-        return fit_labeled_against_unlabeled(table.X, table.labeled, table.weight, rng)
+        return fit_labeled_against_unlabeled(table.take_features(), table.labeled, table.weight, rng)

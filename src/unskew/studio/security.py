@@ -35,6 +35,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 MOST_DRAINED = 1 << 30
+_HEAD = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,">'
 _PAGE_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 
@@ -111,7 +112,7 @@ class Guard:
         if not hmac.compare_digest(self._token.encode(), token.encode()):
             return _not_known()
         answer = HTMLResponse(
-            '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">'
+            f'{_HEAD}<meta http-equiv="refresh" content="0; url=/">'
             '<title>unskew studio</title><p><a href="/">Go on to the studio</a></p></html>'
         )
         answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
@@ -170,8 +171,5 @@ def _not_known() -> Response:
 
 
 def _page(status: int, title: str, text: str) -> Response:
-    body = (
-        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<h1>{escape(title)}</h1><p>{escape(text)}</p></html>"
-    )
+    body = f"{_HEAD}<title>{escape(title)}</title><h1>{escape(title)}</h1><p>{escape(text)}</p></html>"
     return HTMLResponse(body, status)

@@ -3,6 +3,7 @@
 import secrets
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,26 +23,36 @@ HOST = "127.0.0.1"
 def run_studio(folder: Path, *, port: int, most_upload: int, open_browser: bool, say: Callable[[str], None]) -> None:
     """Serve the studio of a folder until the process is ended."""
     require_folder(folder)
-    listening = listen(port)
     store = Store(folder).open()
     try:
-        token, port = secrets.token_urlsafe(24), listening.getsockname()[1]
-        site = Site(store, Tasks(), token, most_upload)
-        address = f"http://{HOST}:{port}/?token={token}"
-        say(f"unskew studio, folder {folder}: {address}")
-        say("Stop with Ctrl-C.")
-        sys.stdout.flush()  # a program that waits for the address reads a pipe
-        if open_browser:
-            webbrowser.open(address)
-        config = uvicorn.Config(
-            make_app(site, port), log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on",
-            timeout_graceful_shutdown=5,
-        )  # fmt: skip
-        with suppress(KeyboardInterrupt, SystemExit):  # being stopped is how it ends
-            uvicorn.Server(config).run(sockets=[listening])
+        with listen(port) as listening:
+            token, port = secrets.token_urlsafe(24), listening.getsockname()[1]
+            address = f"http://{HOST}:{port}/?token={token}"
+            say(f"unskew studio, folder {folder}: {address}")
+            say("Stop with Ctrl-C.")
+            sys.stdout.flush()  # a program that waits for the address reads a pipe
+            if open_browser:
+                # A browser that runs in the terminal itself would keep the server waiting.
+                threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+            with suppress(KeyboardInterrupt, SystemExit):  # being stopped is how it ends
+                server_of(Site(store, Tasks(), token, most_upload), port).run(sockets=[listening])
     finally:
         store.close()
-        listening.close()
+
+
+def server_of(site: Site, port: int) -> uvicorn.Server:
+    """A server for a studio on a port that somebody listens on."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            make_app(site, port),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=5,
+        )
+    )
 
 
 def listen(port: int) -> socket.socket:

@@ -163,20 +163,24 @@ class Tasks:
         for name, content in files.items():
             (folder / name).write_bytes(content)
         write_record(folder / JOB, job)
+        self._launch(folder)
+        return Task(folder)
+
+    def _launch(self, folder: Path) -> None:
         command = [sys.executable, "-m", "unskew.studio.work", str(folder)]
         with open(folder / "output.txt", "wb") as output:
             # In a session of its own: Ctrl-C on the terminal of the server is not for it.
-            process = subprocess.Popen(
+            self._processes[folder] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
             )
-        self._processes[folder] = process
-        return Task(folder)
 
     def state(self, task: Task) -> State:
         """Whether a task runs, or how it ended; one whose process is gone without a word has failed."""
-        if end := task.end:
-            return end.state
         process = self._processes.get(task.folder)
+        if end := task.end:
+            if process is not None and process.poll() is not None:
+                self._processes.pop(task.folder, None)
+            return end.state
         if process is not None:
             alive = process.poll() is None
         else:
@@ -199,9 +203,10 @@ class Tasks:
 
     def stop_all(self) -> None:
         """End all tasks that this server started."""
-        for folder, process in self._processes.items():
-            if process.poll() is None:
-                self.stop(Task(folder))
+        for folder, process in list(self._processes.items()):
+            self.stop(Task(folder))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(TIME_TO_END)  # it may have said that it is done, and not be gone yet
 
     def _finish(self, task: Task, state: State, message: str) -> None:
         if task.end is None:

@@ -58,11 +58,10 @@ class Teller:
         self._file.flush()
 
 
-def main(folder: Path) -> None:
+def work_on(folder: Path) -> None:
     """Do a task to its end, which is written to its folder in whatever way it comes."""
     with FileLock(folder / ALIVE), open(folder / PROGRESS, "a", encoding="utf-8") as file:
         write_atomically(folder / PROCESS, str(os.getpid()).encode())
-        signal.signal(signal.SIGTERM, _leave)
         job, begin = read_record(Job, folder / JOB), time.time()
         teller = Teller(file, [Path(job.table).parent, folder, folder.parent.parent / "data"])
         end = End("done", 0.0)
@@ -99,4 +98,5 @@ def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    signal.signal(signal.SIGTERM, _leave)
+    work_on(Path(sys.argv[1]))

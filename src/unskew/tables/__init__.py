@@ -9,14 +9,19 @@ What a column *is* (numeric, boolean, categorical, date) is decided from all its
 Messages count rows from 1 and do not count the header. Lines of a file, where they are named, are counted from 1 with
 the header.
 
-Importing this package loads polars and pyarrow; importing unskew does not.
+Importing this package loads polars; importing unskew does not. pyarrow is loaded when it is needed, which for CSV files
+it is not.
 """
+
+from importlib.util import find_spec
 
 from unskew.errors import MissingExtra
 
 try:
     import polars  # noqa: F401
-    import pyarrow  # noqa: F401
+
+    if find_spec("pyarrow") is None:
+        raise ModuleNotFoundError("No module named 'pyarrow'")
 except ImportError as error:
     raise MissingExtra("reading tables needs polars and pyarrow. Install them: pip install 'unskew[tables]'") from error
 

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
-import pyarrow as pa
 
 from unskew._support.text import StrPath, shown
 from unskew.data.row_groups import File, damage, look_into, look_into_files
 from unskew.errors import TableError, closest_name
 from unskew.tables._csv import CsvTable, open_csv
 from unskew.tables._values import check_names, require_column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PARQUET_ENDINGS = (".parquet", ".pq")
 CSV_ENDINGS = {".csv": None, ".csv.gz": None, ".txt": None, ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t"}
@@ -68,12 +71,16 @@ class ParquetTable:
         """What `frames` would give for these columns, without a row."""
         return self._to_polars(self.files[0].schema.empty_table(), columns)
 
-    def to_frame(self, batch: pa.RecordBatch, columns: list[str]) -> pl.DataFrame:
+    def to_frame(self, batch: "pa.RecordBatch", columns: list[str]) -> pl.DataFrame:
         """Rows as pyarrow gives them."""
+        import pyarrow as pa
+
         batch.validate(full=True)  # polars takes it for granted that text is UTF-8
         return self._to_polars(pa.table(batch), columns)
 
-    def _to_polars(self, table: pa.Table, columns: list[str]) -> pl.DataFrame:
+    def _to_polars(self, table: "pa.Table", columns: list[str]) -> pl.DataFrame:
+        import pyarrow as pa
+
         table = table.select(columns)  # pyarrow also gives "name.more" for "name", and the order of the file
         for place, kind in enumerate(table.schema.types):
             if pa.types.is_decimal256(kind):  # polars has no such type

@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from unskew.tables.reading import ROWS_AT_ONCE
 
@@ -67,6 +67,8 @@ class BestFirst:
 
     def _write_run(self, rows: pl.DataFrame) -> None:
         """Write sorted rows, and beside them their keys, which rise where the scores fall."""
+        import pyarrow as pa
+
         append_floats(self._keys, -rows[self._by].to_numpy())
         table = rows.rechunk().to_arrow()
         path = self._run_file(self._folder, len(self._sizes))
@@ -138,12 +140,14 @@ def _is_full(frames: list[pl.DataFrame], n_rows: int, n_bytes: int) -> bool:
     return sum(each.height for each in frames) >= n_rows or sum(each.estimated_size() for each in frames) >= n_bytes
 
 
-def _mapped(path: str) -> pa.Table:
-    """A run whose pages are read when they are needed."""
+def _mapped(path: str) -> Any:
+    """A run whose pages are read when they are needed, as a table of pyarrow."""
+    import pyarrow as pa
+
     return pa.ipc.open_file(pa.memory_map(path)).read_all()
 
 
-def _as_frame(table: pa.Table, schema: pl.Schema) -> pl.DataFrame:
+def _as_frame(table: Any, schema: pl.Schema) -> pl.DataFrame:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame.cast(schema)  # categories come back as another type

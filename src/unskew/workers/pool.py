@@ -4,7 +4,7 @@ import os
 import pickle
 import socket
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -16,11 +16,14 @@ Result = TypeVar("Result")
 
 MOST_KILLS = 4
 """A task whose workers were killed so often is given up: it is likely what kills them."""
-TASKS_PER_WORKER = 2
-"""Tasks that are under way or next, so that no worker waits for its next one."""
 SECONDS_TO_ANSWER = 10
-# Read by Ray when it is imported. The first keeps what runs on this machine alone from taking connections from others.
-ON_THIS_MACHINE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+# Read by Ray when it is imported and by what it starts. The first keeps what runs on this machine alone from taking
+# connections from others; without the last, workers would wait for everything else that runs here.
+ON_THIS_MACHINE = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",
+}
 ON_ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 # Without it each worker would take the whole file system for its own to spill to.
 LOCAL_STORE_BYTES = 256 << 20
@@ -31,37 +34,61 @@ class Pool:
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
-        self._work = ray.remote(num_cpus=1, max_retries=0)(work)
-        self.count = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._process = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Process)
+        self._idle: list[Any] = []
+
+    @property
+    def count(self) -> int:
+        """Workers that there is room for now; a cluster may grow and shrink."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def run(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[tuple[int, Result]]:
-        """Yield the place of each task and its result, in the order in which they end.
+        """Yield the place of each task and its result, in the order in which they end; see `run_chains`."""
+        return self.run_chains(function, [[each] for each in tasks])
 
-        The function must be found under its name by whoever imports its module. A task whose worker or machine was
-        killed is done again elsewhere. An error that a task raises is raised here, as it is.
+    def run_chains(
+        self, function: Callable[[Task], Result], chains: Iterable[Sequence[Task]]
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield the place of a chain and the result of its next task, as they end.
+
+        The tasks of a chain are done one after another by one process, which can keep what they share. The function
+        must be found under its name by whoever imports its module. A task whose worker or machine was killed is done
+        again elsewhere, and those after it there. An error that a task raises is raised here, as it is.
         """
-        given, name = list(tasks), pickle.dumps(function)
-        waiting, running, kills = deque(range(len(given))), dict[Any, int](), Counter[int]()
+        given, name = [list(each) for each in chains], pickle.dumps(function)
+        waiting = deque(place for place, chain in enumerate(given) if chain)
+        running, done, kills = dict[Any, tuple[Any, int]](), Counter[int](), Counter[tuple[int, int]]()
+
+        def give(process: Any, place: int) -> None:
+            running[process.work.remote(name, given[place][done[place]])] = process, place
+
         try:
             while waiting or running:
-                while waiting and len(running) < TASKS_PER_WORKER * self.count:
-                    place = waiting.popleft()
-                    running[self._work.remote(name, given[place])] = place
-                (done, *_), _ = self._ray.wait(list(running), num_returns=1)
-                place = running.pop(done)
+                while waiting and len(running) < self.count:
+                    give(self._idle.pop() if self._idle else self._process.remote(), waiting.popleft())
+                (ended, *_), _ = self._ray.wait(list(running), num_returns=1)
+                process, place = running.pop(ended)
                 try:
-                    result = self._result(done)
+                    result = self._result(ended)
                 except _WorkerLost as lost:
-                    kills[place] += 1
-                    if kills[place] == MOST_KILLS:
+                    kills[place, done[place]] += 1
+                    if kills[place, done[place]] == MOST_KILLS:
                         raise MemoryError(_killed_too_often(lost)) from None
                     waiting.appendleft(place)
+                    self._idle.clear()  # they may have been on the same machine
                     continue
+                done[place] += 1
+                if done[place] < len(given[place]):
+                    give(process, place)
+                elif waiting:
+                    give(process, waiting.popleft())
+                else:
+                    self._idle.append(process)
                 yield place, result
         finally:
-            for each in running:
+            for process, _ in running.values():
                 with suppress(Exception):  # the cluster may be gone
-                    self._ray.cancel(each, force=True)
+                    self._ray.kill(process)
 
     def _result(self, done: Any) -> Any:
         errors = self._ray.exceptions
@@ -70,16 +97,12 @@ class Pool:
         except errors.RayTaskError as error:
             cause = error.cause
             raise (cause if isinstance(cause, Exception) else RuntimeError(str(error))) from None
-        except errors.OutOfMemoryError:
-            raise _WorkerLost("Ray found the memory of its machine used up") from None
-        except (
-            errors.WorkerCrashedError,
-            errors.NodeDiedError,
-            errors.ObjectLostError,
-            errors.LocalRayletDiedError,
-            errors.RaySystemError,
-        ):
-            raise _WorkerLost("the process or its machine was gone") from None
+        except (errors.OutOfMemoryError, errors.RayActorError, errors.ObjectLostError, errors.RaySystemError) as error:
+            raise _WorkerLost(
+                "Ray found the memory of the machine used up"
+                if isinstance(error, errors.OutOfMemoryError) or "low on memory" in str(error)
+                else "the process or its machine was gone"
+            ) from None
 
 
 class _WorkerLost(Exception):
@@ -93,11 +116,16 @@ def _killed_too_often(lost: _WorkerLost) -> str:
     )
 
 
-def work(function: bytes, task: Any) -> Any:
-    """Do one task, in the process of a worker: as many of them run as there are cores, so each has one thread."""
-    for name in ON_ONE_THREAD:
-        os.environ.setdefault(name, "1")  # read by libraries that are imported with the function
-    return pickle.loads(function)(task)  # not from a file: the process that started this one sent it
+class Process:
+    """A worker. As many of them run as there are cores, so each computes on one thread."""
+
+    def __init__(self) -> None:
+        for name in ON_ONE_THREAD:
+            os.environ.setdefault(name, "1")  # read by libraries that are imported with the first function
+
+    def work(self, function: bytes, task: Any) -> Any:
+        """Do one task."""
+        return pickle.loads(function)(task)  # not from a file: the process that started this one sent it
 
 
 @contextmanager

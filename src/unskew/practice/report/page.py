@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from unskew._support.text import auc_text, cases, commas, duration, interval, likely, percent, plural, times, visible
+from unskew._support.text import (
+    auc_text,
+    cases,
+    chosen_percent,
+    commas,
+    duration,
+    interval,
+    likely,
+    percent,
+    plural,
+    times,
+    visible,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -81,6 +93,7 @@ def environment(*packages: str) -> "Environment":
         interval,
         likely,
         outside,
+        chosen_percent,
         percent,
         plural,
         signed,

@@ -1,0 +1,362 @@
+"""Training, lists, marks, suggestions, audits, retraining: what the commands do, in processes that can be stopped."""
+
+import contextlib
+import io
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from html import unescape
+
+import httpx
+import polars as pl
+import pytest
+
+from made_up_claims import write_claims
+from program import run_program
+from studio_visits import PATIENCE, AtOnce, Visitor, make_site, serving, visiting
+from unskew.studio.tasks import Job, Tasks
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page.text))).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def wait_for(visitor, place):
+    """Wait until a task has ended; gives its state and the page that the task leads to."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = visitor.get(f"{place}/progress").json()
+        if found["state"] != "running":
+            return found["state"], visitor.client.get(place, follow_redirects=True)
+        time.sleep(0.1)
+    raise TimeoutError(found)
+
+
+def train(visitor, table, method="conf-reg", revision=0):
+    """Train with the columns as they were guessed, without the truth; gives the address of the task."""
+    answer = visitor.post(f"{table}/columns", {"revision": revision, "then": "train", **columns_form(method)})
+    assert answer.status_code == 303, text_of(answer)
+    return answer.headers["location"]
+
+
+def columns_form(method):
+    """Fields of the page of the columns, as `train` sends them."""
+    return {"method": method, **{f"use-{place}": use for place, use in enumerate(USES)}}
+
+
+USES = ["name", "automatic", "categorical", "automatic", "label", "confidence", "unused"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("studio") / "studio"
+
+
+@pytest.fixture(scope="module")
+def visitor(folder):
+    with visiting(folder, tasks=AtOnce()) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def trained(visitor):
+    """Address of a table with a model, and the page of its result."""
+    table = visitor.add()
+    state, page = wait_for(visitor, train(visitor, table))
+    assert state == "done", text_of(page)
+    return table, page
+
+
+def mark(visitor, table, row, answer, confidence=""):
+    fields = {"row": row, "answer": answer, "confidence": confidence}
+    return visitor.post(f"{table}/marks", fields, headers={"Accept": "application/json"})
+
+
+def listed(visitor, table, **query):
+    """Rows of the list as the CSV file has them."""
+    return pl.read_csv(io.BytesIO(visitor.get(f"{table}/list.csv", params=query).content))
+
+
+def test_the_result_says_what_was_found(trained):
+    text = text_of(trained[1])
+    assert "Of 200 rows of claims.csv," in text
+    assert "AUC" in text
+    assert "share of positives" in text
+
+
+def test_model_list_and_report_are_those_of_the_command_line(visitor, trained, tmp_path):
+    table, _ = trained
+    (tmp_path / "claims.csv").write_bytes(write_claims())
+    options = ["--label", "known", "--confidence", "sure", "--exclude", "id", "--exclude", "fraud"]
+    run_program("fit", "claims.csv", *options, "--read-as", "zip=categorical", "--method", "conf-reg", cwd=tmp_path)
+    run_program(
+        "score", "model.unskew", "claims.csv", "--id", "id", "--reasons", 3, "--out", "ranked.csv", cwd=tmp_path
+    )
+    expected, found = pl.read_csv(tmp_path / "ranked.csv"), listed(visitor, table, show="all")
+    assert found.columns == ["row", *expected.columns, "checked", "confidence"]
+    assert found.select(expected.columns).equals(expected)
+    report = visitor.get(f"{table}/tasks/1/report")
+    assert "Ranking of <bdi>claims.csv</bdi>" in report.text
+    assert "'sha256-" in report.headers["content-security-policy"]
+    (tmp_path / "downloaded.unskew").write_bytes(visitor.get(f"{table}/tasks/1/model").content)
+    done = run_program("score", "downloaded.unskew", "claims.csv", "--id", "id", "--out", "again.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert pl.read_csv(tmp_path / "again.csv")["id"].equals(expected["id"])
+
+
+def test_the_list_is_searched_sorted_and_paged(visitor, trained):
+    table, _ = trained
+    rows = listed(visitor, table, show="all", search="c-001")
+    assert sorted(rows["id"]) == [f"C-001{digit}" for digit in range(10)]
+    assert rows["rank"].is_sorted()
+    assert listed(visitor, table, show="all", sort="row", down="1")["row"].to_list() == list(range(200, 0, -1))
+    amounts = pl.read_csv(write_claims())["amount"]
+    by_amount = listed(visitor, table, show="all", sort="1", down="1")["row"]
+    assert amounts[by_amount - 1].is_sorted(descending=True)  # by number, not as text
+    first, second = (visitor.get(f"{table}/list", params={"show": "all", "page": page}).text for page in (1, 2))
+    shown = [re.findall(r'data-row="(\d+)"', page) for page in (first, second)]
+    assert [len(each) for each in shown] == [50, 50]
+    assert not set(shown[0]) & set(shown[1])
+    assert "No rows are like that" in visitor.get(f"{table}/list", params={"search": "nowhere"}).text
+
+
+@pytest.mark.parametrize("query", ["sort=99", "sort=x", "show=x", "page=0", "page=x", "page=99999999999", "model=77"])
+def test_lists_that_there_are_not_are_told_or_are_the_nearest(visitor, trained, query):
+    assert visitor.get(f"{trained[0]}/list?{query}").status_code in (200, 422)
+
+
+def test_marks_are_kept_changed_and_taken_back(visitor, trained):
+    table, _ = trained
+    assert mark(visitor, table, 7, "positive", "0.9").json() == {
+        "checked": 1, "positive": 1, "negative": 0, "answer": "positive", "can_be_added": 1,
+    }  # fmt: skip
+    assert mark(visitor, table, 7, "negative").json()["negative"] == 1
+    row = listed(visitor, table, show="checked")
+    assert row["checked"].to_list() == ["negative"]
+    assert mark(visitor, table, 7, "clear").json()["checked"] == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "answer", "confidence", "message"),
+    [
+        ("7", "positive", "", "a positive row must have a confidence"),
+        ("7", "positive", "1.5", "the confidence must lie between 0 and 1"),
+        ("7", "positive", "nan", "the confidence must lie between 0 and 1"),
+        ("7", "positive", "high", "the confidence must be a number from 0 to 1, but it is 'high'"),
+        ("7", "perhaps", "", "a row is marked as positive or negative"),
+        ("0", "negative", "", "the row must be from 1 to 200, but it is 0"),
+        ("201", "negative", "", "the row must be from 1 to 200, but it is 201"),
+        ("x", "negative", "", "the row must be a whole number"),
+    ],
+)
+def test_marks_that_cannot_be_are_told(visitor, trained, row, answer, confidence, message):
+    found = mark(visitor, trained[0], row, answer, confidence)
+    assert found.status_code == 422
+    assert message in found.json()["error"]
+
+
+@pytest.mark.parametrize("back", ["https://evil.example", "//evil.example", "/tables/other/list", "{table}/../.."])
+def test_after_a_mark_nobody_is_led_away(visitor, trained, back):
+    table, _ = trained
+    fields = {"row": 1, "answer": "clear", "confidence": "", "back": back.replace("{table}", table)}
+    assert visitor.post(f"{table}/marks", fields).headers["location"] == f"{table}/list"
+    fields["back"] = f"{table}/audit?model=1#row-3"
+    assert visitor.post(f"{table}/marks", fields).headers["location"] == fields["back"]
+
+
+def test_suggestions_audit_and_retraining_use_the_marks(visitor, trained):
+    table, _ = trained
+    fraud = pl.read_csv(write_claims())["fraud"]
+    answer = visitor.post(f"{table}/suggest", {"model": 1, "rows": 5})
+    state, page = wait_for(visitor, answer.headers["location"])
+    first = re.findall(r'data-row="(\d+)"', page.text)
+    assert (state, len(first)) == ("done", 5)
+    for row in first:
+        mark(
+            visitor, table, row, "positive" if fraud[int(row) - 1] else "negative", "0.8" if fraud[int(row) - 1] else ""
+        )
+    state, page = wait_for(visitor, visitor.post(f"{table}/suggest", {"model": 1, "rows": 5}).headers["location"])
+    assert not set(first) & set(re.findall(r'data-row="(\d+)"', page.text))
+
+    state, page = wait_for(visitor, visitor.post(f"{table}/draw", {"model": 1, "rows": 20}).headers["location"])
+    drawn = re.findall(r'data-row="(\d+)"', page.text)
+    assert (state, len(drawn)) == ("done", 20)
+    refused = visitor.post(f"{table}/judge", {"model": 1})
+    assert refused.status_code == 422
+    assert "every row that was drawn must be checked" in text_of(refused)
+    for row in drawn:
+        mark(visitor, table, row, "positive" if fraud[int(row) - 1] else "negative", "0.8")
+    state, page = wait_for(visitor, visitor.post(f"{table}/judge", {"model": 1}).headers["location"])
+    n_positive = sum(fraud[int(row) - 1] for row in drawn)
+    assert f"20 rows of 200 checked, {n_positive} positive." in text_of(page)
+
+    before = sum(pl.read_csv(write_claims())["known"])
+    new = [row for row in {*first, *drawn} if not pl.read_csv(write_claims())["known"][int(row) - 1]]
+    added = [row for row in new if row in drawn or fraud[int(row) - 1]]
+    state, page = wait_for(visitor, visitor.post(f"{table}/retrain", {"model": 1}).headers["location"])
+    assert state == "done"
+    assert f"Of 200 rows of claims.csv, {before + len(added)} are marked as known positives" in text_of(page)
+    assert "Training 1" in text_of(page)
+
+
+def test_what_training_refuses_is_told_on_the_page(visitor):
+    table = visitor.add("few.csv", b"x,known\n" + b"".join(b"%d,%d\n" % (row, row < 1) for row in range(9)))
+    fields = {"revision": 0, "method": "ntc", "then": "train", "use-0": "automatic", "use-1": "label"}
+    state, page = wait_for(visitor, visitor.post(f"{table}/columns", fields).headers["location"])
+    assert state == "failed"
+    assert 'few.csv: the label column "known" must mark at least two rows as labeled' in text_of(page)
+    refused = visitor.post(f"{table}/retrain", {"model": 1})
+    assert "there is no model of this table yet" in text_of(refused)
+
+
+def test_training_can_be_stopped(tmp_path):
+    with visiting(tmp_path / "studio") as visitor:
+        table = visitor.add()
+        place = train(visitor, table, "auto")
+        while visitor.get(f"{place}/progress").json()["title"] in ("starting", "loading what is needed"):
+            time.sleep(0.05)
+        twice = visitor.post(f"{table}/suggest", {"model": 1, "rows": 5})
+        assert "there is no model of this table yet" in text_of(twice)
+        twice = visitor.post(f"{table}/columns", {"revision": 1, "then": "train", **columns_form("ntc")})
+        assert twice.status_code == 409
+        assert "one task at a time can run for a table" in text_of(twice)
+        begin = time.monotonic()
+        assert visitor.post(f"{place}/stop").status_code == 303
+        state, page = wait_for(visitor, place)
+        assert (state, time.monotonic() - begin < 10) == ("stopped", True)
+        assert "Stopped on request" in text_of(page)
+        task = tmp_path / "studio" / table.removeprefix("/") / "tasks" / "1"
+        assert not (task / "model.unskew").exists()
+        assert visitor.get(f"{place}/report").status_code == 404
+        assert not is_alive(int((task / "process").read_text()))
+        place = train(visitor, table, "auto", revision=2)
+    # Who closes the studio ends what it started.
+    end = tmp_path / "studio" / table.removeprefix("/") / "tasks" / "2" / "end.json"
+    assert json.loads(end.read_text())["state"] == "stopped"
+
+
+def is_alive(number):
+    """Whether a process runs; one that has ended may still be listed until its parent asks."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True).stdout
+    return bool(state.strip()) and not state.startswith("Z")
+
+
+def test_a_process_that_does_not_end_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr("unskew.studio.tasks.TIME_TO_END", 0.3)
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    tasks, task = start_by_hand(tmp_path, process)
+    tasks.stop(task)
+    assert process.poll() == -signal.SIGKILL
+    assert tasks.state(task) == "stopped"
+    process.stdout.close()
+
+
+def test_a_process_that_is_gone_without_a_word_has_failed(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    tasks, task = start_by_hand(tmp_path, process)
+    assert tasks.state(task) == "failed"
+    assert "It ended before it was done" in task.end.message
+
+
+def start_by_hand(folder, process):
+    """A task that this process is said to work on."""
+    from unskew.studio.store import write_record
+    from unskew.studio.tasks import Task
+
+    tasks, task = Tasks(), Task(folder / "1")
+    task.folder.mkdir()
+    write_record(task.folder / "job.json", Job("train", "table.csv", time.time()))
+    tasks._processes[task.folder] = process
+    return tasks, task
+
+
+@contextlib.contextmanager
+def opened(folder):
+    """A studio in a process of its own, and someone who opened its address."""
+    with serving(folder) as (process, address):
+        base, token = address.split("/?token=")
+        with httpx.Client(base_url=base, timeout=PATIENCE) as client:
+            yield process, Visitor(client, token)
+
+
+def test_all_is_there_after_a_restart_and_what_still_runs_can_be_stopped(tmp_path):
+    folder = tmp_path / "studio"
+    with opened(folder) as (process, visitor):
+        table = visitor.add()
+        mark(visitor, table, 3, "positive", "0.5")
+        place = train(visitor, table, "auto")
+        while visitor.get(f"{place}/progress").json()["title"] == "starting":
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+    with opened(folder) as (process, visitor):
+        assert "claims.csv" in text_of(visitor.get("/"))
+        assert "a task is running" in text_of(visitor.get("/"))
+        assert mark(visitor, table, 4, "negative").json()["checked"] == 2
+        assert visitor.get(f"{place}/progress").json()["state"] == "running"
+        visitor.post(f"{place}/stop")
+        assert visitor.get(f"{place}/progress").json()["state"] == "stopped"
+        process.send_signal(signal.SIGINT)  # Ctrl-C is how it ends
+        assert process.wait(PATIENCE) == 0
+    number = int((folder / place.removeprefix("/") / "process").read_text())
+    end = time.monotonic() + PATIENCE
+    while is_alive(number) and time.monotonic() < end:
+        time.sleep(0.1)  # it has let its lock go, and is on its way out
+    assert not is_alive(number)
+
+
+def test_models_are_there_after_a_restart(tmp_path):
+    with visiting(tmp_path / "studio", tasks=AtOnce()) as visitor:
+        table = visitor.add()
+        train(visitor, table)
+    moved = (tmp_path / "studio").rename(tmp_path / "moved")
+    with visiting(moved, tasks=AtOnce()) as visitor:
+        assert len(listed(visitor, table, show="all")) == 200
+        drawn = visitor.post(f"{table}/draw", {"model": 1, "rows": 10}).headers["location"]
+        assert wait_for(visitor, drawn)[0] == "done"
+
+
+def test_no_task_ends_twice(visitor, trained, folder):
+    table, _ = trained
+    site_tasks = Tasks()
+    from unskew.studio.store import Table
+
+    task = site_tasks.get(Table(folder / table.removeprefix("/")), 1)
+    end = task.end
+    site_tasks.stop(task)
+    assert task.end == end
+
+
+def test_the_command_line_says_what_is_wrong(tmp_path):
+    assert "--max-upload-mb must be 1 or more" in run_program("studio", "--max-upload-mb", "0").stderr
+    assert "--port must be from 0" in run_program("studio", "--port", "70000", "--folder", tmp_path).stderr
+    (tmp_path / "file").write_text("x")
+    assert "must be a folder, but it is a file" in run_program("studio", "--folder", tmp_path / "file").stderr
+    site = make_site(tmp_path / "used")
+    assert "must be used by one studio at a time" in run_program("studio", "--folder", tmp_path / "used").stderr
+    site.store.close()
+
+
+def test_a_missing_extra_is_named():
+    code = (
+        "import sys\nsys.modules['starlette'] = None\nsys.argv = ['unskew', 'studio']\n"
+        "from unskew.cli import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'unskew[studio]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_server_loads_nothing_that_trains():
+    code = (
+        "import sys\nimport unskew.studio.server\nfrom unskew.cli import app\n"
+        "assert not [name for name in ('torch', 'sklearn') if name in sys.modules]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
