@@ -295,13 +295,15 @@ def test_all_is_there_after_a_restart_and_what_still_runs_can_be_stopped(tmp_pat
             time.sleep(0.05)
         process.kill()
         process.wait()
-    with opened(folder) as (_, visitor):
+    with opened(folder) as (process, visitor):
         assert "claims.csv" in text_of(visitor.get("/"))
         assert "a task is running" in text_of(visitor.get("/"))
         assert mark(visitor, table, 4, "negative").json()["checked"] == 2
         assert visitor.get(f"{place}/progress").json()["state"] == "running"
         visitor.post(f"{place}/stop")
         assert visitor.get(f"{place}/progress").json()["state"] == "stopped"
+        process.send_signal(signal.SIGINT)  # Ctrl-C is how it ends
+        assert process.wait(PATIENCE) == 0
     number = int((folder / place.removeprefix("/") / "process").read_text())
     end = time.monotonic() + PATIENCE
     while is_alive(number) and time.monotonic() < end:
