@@ -48,6 +48,15 @@ class Suggestions:
         those before it are labeled: the mean of the two, relative to now. Only errors of its own coefficients count.
     n_considered : int
         Rows that they were chosen from.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("conf-reg").fit(data.X, data.labeled, confidence=data.confidence)
+    >>> found = unskew.suggest(ranker, data.X, 5, labeled=data.labeled)
+    >>> len(found.rows), len(found.reasons)
+    (5, 5)
     """
 
     rows: np.ndarray

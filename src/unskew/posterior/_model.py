@@ -49,6 +49,16 @@ class PosteriorModel:
         Added to the logits; 0 unless the prior is known.
     errors : Errors or None
         None in a model of an earlier version, and in one that only gives scores.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> bool(abs(posterior.prob.mean() - data.y.mean()) < 0.1)
+    True
+    >>> posterior.predict(data.X[:3]).shape
+    (3,)
     """
 
     scaling: Scaling
@@ -189,7 +199,17 @@ def dense(X: Any) -> np.ndarray:
 
 
 def offset_for(prior: float, logits: np.ndarray) -> float:
-    """What has to be added to all logits so that the mean probability is the known prior."""
+    """What has to be added to all logits so that the mean probability is the known prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import expit
+    >>> from unskew.posterior import offset_for
+    >>> logits = np.array([-1.0, 0.0, 2.0])
+    >>> round(float(expit(logits + offset_for(0.3, logits)).mean()), 6)
+    0.3
+    """
     low, high = logit(prior) - logits.max(), logit(prior) - logits.min()
     for _ in range(60):
         middle = (low + high) / 2

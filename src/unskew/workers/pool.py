@@ -82,6 +82,8 @@ class Pool:
                     give(process, place)
                 elif waiting:
                     give(process, waiting.popleft())
+                elif kills:
+                    self._ray.kill(process)  # one that was begun instead of a lost one may need its place
                 else:
                     self._idle.append(process)
                 yield place, result
@@ -89,6 +91,33 @@ class Pool:
             for process, _ in running.values():
                 with suppress(Exception):  # the cluster may be gone
                     self._ray.kill(process)
+
+    def run_together(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Results of tasks that need each other and so run at the same time, each on a worker of its own.
+
+        If the worker or the machine of one is lost, all are stopped, and a ConnectionAbortedError says so. An error
+        that a task raises is raised here, as it is.
+        """
+        if len(tasks) > self.count:
+            raise ValueError(f"{len(tasks)} tasks that run together need as many workers, but there are {self.count}.")
+        self._idle.clear()  # they would keep the places of these
+        processes = [self._process.remote() for _ in tasks]
+        name = pickle.dumps(function)
+        running = {
+            each.work.remote(name, task): place for place, (each, task) in enumerate(zip(processes, tasks, strict=True))
+        }
+        results: dict[int, Any] = {}
+        try:
+            while running:
+                (ended, *_), _ = self._ray.wait(list(running), num_returns=1)
+                results[running.pop(ended)] = self._result(ended)
+        except _WorkerLost as lost:
+            raise ConnectionAbortedError(str(lost)) from None
+        finally:
+            for each in processes:
+                with suppress(Exception):  # the cluster may be gone
+                    self._ray.kill(each)
+        return [results[place] for place in range(len(tasks))]
 
     def _result(self, done: Any) -> Any:
         errors = self._ray.exceptions
@@ -130,7 +159,22 @@ class Process:
 
 @contextmanager
 def connected(workers: str | Pool) -> Iterator[Pool]:
-    """Start or reach workers, as `Workers` says, for as long as the block runs; a `Pool` is used as it is."""
+    """Start or reach workers, as `Workers` says, for as long as the block runs; a `Pool` is used as it is.
+
+    Examples
+    --------
+    With Ray installed, two processes of this machine score a folder::
+
+        from unskew import distributed
+
+        with distributed.connected("ray:2") as workers:
+            found = distributed.score("cases.unskew", "incoming/", "scored/", workers=workers)
+        print(found.n_files, found.n_rows)
+
+    >>> from unskew import distributed
+    >>> distributed.ScoredFolder(n_files=2, n_rows=1000, notes=(), drift=None).n_rows
+    1000
+    """
     if isinstance(workers, Pool):
         yield workers
         return
