@@ -212,6 +212,16 @@ def test_what_training_refuses_is_told_on_the_page(visitor):
     assert "there is no model of this table yet" in text_of(refused)
 
 
+def test_warnings_are_told_without_options_of_commands(visitor):
+    table = visitor.add()
+    form = columns_form("conf-reg") | {"use-6": "automatic"}
+    _, page = wait_for(
+        visitor, visitor.post(f"{table}/columns", {"revision": 0, "then": "train", **form}).headers["location"]
+    )
+    assert 'Column "fraud" marks the labeled rows' in text_of(page)
+    assert "--" not in text_of(page)
+
+
 def test_training_can_be_stopped(tmp_path):
     with visiting(tmp_path / "studio") as visitor:
         table = visitor.add()

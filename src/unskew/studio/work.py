@@ -5,6 +5,7 @@ Run as ``python -m unskew.studio.work FOLDER``.
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -22,6 +23,8 @@ from unskew.studio.tasks import ALIVE, JOB, PROCESS, PROGRESS, STOPPED, End, Job
 
 BETWEEN = 0.2
 """Seconds between two lines about the same bar."""
+_OPTIONS = re.compile(r" \(--[^)]*\)")
+"""Hints such as " (--exclude age)", which say nothing to people without a terminal."""
 
 
 class Teller:
@@ -48,10 +51,10 @@ class Teller:
         self._line({"level": level, "message": self.plain(text)})
 
     def plain(self, text: str) -> str:
-        """A message in which files are named without their folders."""
+        """A message in which files are named without their folders, and options are not named."""
         for folder in self._folders:
             text = without_folder(text, folder)
-        return text
+        return _OPTIONS.sub("", text)
 
     def _line(self, content: dict[str, Any]) -> None:
         self._file.write(json.dumps(content) + "\n")

@@ -84,6 +84,8 @@ class Pool:
                     give(process, place)
                 elif waiting:
                     give(process, waiting.popleft())
+                elif kills:
+                    self._ray.kill(process)  # one that was begun instead of a lost one may need its place
                 else:
                     self._idle.append(process)
                 yield place, result
@@ -98,7 +100,7 @@ class Pool:
         If the worker or the machine of one is lost, all are stopped, and a ConnectionAbortedError says so. An error
         that a task raises is raised here, as it is.
         """
-        self._idle.clear()  # they would keep the places
+        self._idle.clear()  # they would keep the places of these
         processes = [self._process.remote() for _ in tasks]
         running: dict[Any, int] = {}
         results: dict[int, Any] = {}
