@@ -38,11 +38,12 @@ class StandIn:
         everyone = [each for each in gc.get_objects() if type(each) is StandInProcess and each.ray is self]
         return sorted((each for each in everyone if not each.killed), key=lambda each: each.number)
 
-    def wait(self, refs, num_returns):
-        for ref in refs:
-            if ref.process in self.holders()[: self.places] or ref.process.killed:
-                return [ref], []
-        raise AssertionError("all wait for each other")
+    def wait(self, refs, num_returns, timeout=None):
+        ready = [ref for ref in refs if ref.process in self.holders()[: self.places] or ref.process.killed][
+            :num_returns
+        ]
+        assert ready or timeout, "all wait for each other"
+        return ready, [ref for ref in refs if ref not in ready]
 
     def get(self, ref):
         task = ref.task
@@ -110,3 +111,23 @@ def test_processes_are_used_again_and_errors_come_back_as_they_are():
     assert ray.begun == 2
     with pytest.raises(ValueError, match="^row 7 must be a number$"):
         list(workers.run(seen, ["bad"]))
+
+
+def test_tasks_that_need_each_other_have_a_process_each_and_leave_none():
+    ray = StandIn(3)
+    workers = pool.Pool(ray)
+    list(workers.run(seen, ["a", "b"]))  # whose idle processes would keep the places
+    assert workers.run_together(seen, ["c", "d", "e"]) == ["c done", "d done", "e done"]
+    assert ray.holders() == []
+    with pytest.raises(ValueError, match="^row 7 must be a number$"):
+        workers.run_together(seen, ["a", "bad"])
+    assert ray.holders() == []
+
+
+@pytest.mark.parametrize(("places", "words"), [(3, "memory of the machine used up"), (2, "not all of 3 processes")])
+def test_if_one_of_them_is_lost_or_has_no_place_all_are_stopped(places, words):
+    ray = StandIn(places)
+    ray.losing = {"node": 1}
+    with pytest.raises(ConnectionAbortedError, match=words):
+        pool.Pool(ray).run_together(seen, ["a", "node", "c"])
+    assert ray.holders() == []

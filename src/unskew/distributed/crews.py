@@ -34,6 +34,7 @@ class Crew(ABC):
     Attributes
     ----------
     count : int
+        How many there are now; it may fall when a machine is lost.
     on_this_machine : bool
     """
 
@@ -106,7 +107,12 @@ class OnRay(Crew):
     """Workers of a Ray cluster, or of Ray on this machine."""
 
     def __init__(self, pool: Pool, *, on_this_machine: bool) -> None:
-        self.pool, self.count, self.on_this_machine = pool, pool.count, on_this_machine
+        self.pool, self.most, self.on_this_machine = pool, pool.count, on_this_machine
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Workers that there are now, but no more than at first."""
+        return min(self.most, self.pool.count)
 
     def work_together(self, tasks: Sequence[Work]) -> None:
         """Let each worker do one task; see `Crew.work_together`."""
@@ -130,10 +136,12 @@ def learn_quietly(work: Work) -> bool:
 
 
 @contextmanager
-def crew_of(workers: int | str | Crew) -> Iterator[Crew]:
+def crew_of(workers: int | str | Pool | Crew) -> Iterator[Crew]:
     """Workers as they were asked for: a number of processes here, or what Ray is told; see `connected`."""
     if isinstance(workers, Crew):
         yield workers
+    elif isinstance(workers, Pool):
+        yield OnRay(workers, on_this_machine=False)
     elif (count := processes_in(workers)) is not None:
         yield Processes(count)
     else:

@@ -28,7 +28,7 @@ from unskew.practice.fit import TrainingOptions, judged, source_of
 from unskew.practice.labeled_table import LabeledTable, read_labeled
 from unskew.practice.model import TableModel
 from unskew.tables import open_folder
-from unskew.workers import Workers
+from unskew.workers import Pool, Workers
 
 LEAST_SHARDS = 8
 """So many shards, or as many as there are workers: the same number of shards gives the same model."""
@@ -44,7 +44,7 @@ def fit(
     *,
     label: str,
     confidence: str | None = None,
-    workers: int | str | Crew,
+    workers: int | str | Pool | Crew,
     exclude: Sequence[str] = (),
     blank_is_unlabeled: bool = False,
     run: StrPath | None = None,
@@ -65,9 +65,9 @@ def fit(
         CSV files, or Parquet files, with the same columns; or one such file. All workers must reach it.
     label, confidence : str
         Columns with the labels (1 or 0) and with the confidence of the labeled rows.
-    workers : int or str
-        A number of processes on this machine, which need no engine; ``"ray:N"`` or ``"ray://HOST:PORT"``, see
-        `connected`.
+    workers : int, str or Pool
+        A number of processes on this machine, which need no engine; ``"ray:N"`` or ``"ray://HOST:PORT"``; or what
+        `connected` gives.
     exclude : sequence of str
         Columns that are not to be features.
     blank_is_unlabeled : bool
@@ -94,12 +94,12 @@ def fit(
     return ranker
 
 
-def require_workers(ranker: Any, workers: int | str | Crew) -> None:
+def require_workers(ranker: Any, workers: int | str | Pool | Crew) -> None:
     """Refuse what workers cannot learn, and workers that cannot be, before anything is read."""
     from unskew.rankers import require_joins_team
 
     require_joins_team(ranker)
-    if not isinstance(workers, Crew) and processes_in(workers) is None:
+    if not isinstance(workers, Crew | Pool) and processes_in(workers) is None:
         Workers.parse(str(workers))
 
 
@@ -157,7 +157,7 @@ def read_folder(folder: StrPath, columns: Columns) -> Folder:
 def fit_folder(
     ranker: Any,
     folder: Folder,
-    workers: int | str | Crew,
+    workers: int | str | Pool | Crew,
     *,
     run: StrPath | None = None,
     shards: int | None = None,
@@ -172,12 +172,12 @@ def fit_folder(
         blank = _blank(ranker, folder)
         _begin(path, _mark(blank, table, folder.files))
         if not (path / MODEL).exists():
-            _train(crew, Work(blank, table, str(path), "", seconds, 0, crew.count, crew.on_this_machine))
+            _train(crew, Work(blank, table, str(path), "", seconds, 0, 1, crew.on_this_machine))
         return _fitted(ranker, path)
 
 
 def fit_model(
-    folder: Folder, training: TrainingOptions, workers: int | str | Crew, run: StrPath, n_jobs: int | None
+    folder: Folder, training: TrainingOptions, workers: int | str | Pool | Crew, run: StrPath, n_jobs: int | None
 ) -> TableModel:
     """The model of a folder, with an estimate of how good it is by some of the rows, unless `n_jobs` is None."""
     ranker = fit_folder(training.ranker(verbose=True), folder, workers, run=run)
@@ -266,7 +266,8 @@ def _train(crew: Crew, work: Work) -> None:
         before = _noted(path)
         meeting = f"meeting-{secrets.token_hex(8)}"
         try:
-            crew.work_together([replace(work, meeting=meeting, rank=rank) for rank in range(crew.count)])
+            together = replace(work, meeting=meeting, n_workers=crew.count)
+            crew.work_together([replace(together, rank=rank) for rank in range(together.n_workers)])
             return
         except WorkerLost as lost:
             kills = kills + 1 if _noted(path) == before else 1

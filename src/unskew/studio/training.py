@@ -114,9 +114,10 @@ def _result(model: TableModel, names: list[str], path: str, notes: list[str], te
     """What the page of a task shows: the words of the report, and the tables of the command line."""
     evidence, source = model.evidence, model.source
     told = [] if evidence is None else story(source.file, source.label, evidence, evidence.top)
-    tables = {"Estimated without negatives": estimates_table(model)}
+    tables = {}
     if evidence is not None:
         points = evidence.estimate.shows_points
+        tables["Estimated without negatives"] = estimates_table(model)
         tables["What the top of the ranking holds"] = top_table(evidence.top, with_points=points)
     if model.parts:
         tables["Methods that were combined"] = parts_table(model)
@@ -124,7 +125,7 @@ def _result(model: TableModel, names: list[str], path: str, notes: list[str], te
     return {
         "path": path,
         "story": [each.striptags() for each in told],
-        "why_no_estimate": "" if evidence is not None else why_no_estimate(source),
+        "why_no_estimate": "" if evidence is not None else teller.plain(why_no_estimate(source)),
         "tables": {title: _plain(each) for title, each in tables.items()},
         "findings": [
             {"level": each.level, "message": teller.plain(each.message)} for each in findings if each.level != "good"

@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NoReturn
@@ -23,6 +24,7 @@ from unskew.studio.tasks import ALIVE, JOB, PROCESS, PROGRESS, STOPPED, End, Job
 
 BETWEEN = 0.2
 """Seconds between two lines about the same bar."""
+OUR_FAULT = "something went wrong that is a fault of unskew. The file output.txt of this task has the details."
 _OPTIONS = re.compile(r" \(--[^)]*\)")
 """Hints such as " (--exclude age)", which say nothing to people without a terminal."""
 
@@ -76,8 +78,8 @@ def work_on(folder: Path) -> None:
         except Exception as error:
             found = failure(error)
             if found is None:
-                raise
-            end = End("failed", 0.0, teller.plain(found[0]))
+                traceback.print_exc()
+            end = End("failed", 0.0, teller.plain(OUR_FAULT if found is None else found[0]))
         write_record(folder / "end.json", End(end.state, time.time() - begin, end.message))
 
 
