@@ -8,7 +8,7 @@ TEST_READY := .venv/.ready-to-test
 RAY_READY := .venv/.ready-to-test-ray
 DOCS_READY := .venv/.ready-for-docs
 
-.PHONY: demo tour test lint types layers pytest test-ray docs bench results clean
+.PHONY: demo tour test test-lowest lint types layers pytest test-ray docs bench results clean
 
 UNSKEW := $(BIN)/unskew
 CLAIMS := --label known_fraud --confidence risk --exclude claim_id --exclude fraud
@@ -57,9 +57,25 @@ docs: $(DOCS_READY)
 	@begin=$$(date +%s); $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html && \
 	echo "Site: docs/_build/html/index.html ($$(( $$(date +%s) - begin )) seconds)"
 
+# The same tests with the lowest versions that pyproject.toml allows, in an environment of their own, without those that
+# take longest: experiments, benchmarks, and golden files, whose last digits are those of newer libraries. Deprecations
+# that old libraries find in each other are nobody's fault here.
+LOWEST := .venv-lowest
+LOWEST_READY := $(LOWEST)/.ready
+OLD_NEWS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
+test-lowest: $(LOWEST_READY)
+	$(LOWEST)/bin/python -m pytest -m "not paper" --numprocesses auto --dist worksteal $(OLD_NEWS) src tests \
+		$(addprefix --ignore=tests/,paper golden workers practice test_benchmarks.py test_readme.py test_site.py test_release.py)
+
+$(LOWEST_READY): pyproject.toml constraints-lowest.txt
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt \
+		--editable ".[plots,parquet,data,tables,trees,onnx,studio]" httpx hypothesis pandas pytest pytest-xdist
+	touch $@
+
 # One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
 # dependencies that it declares and that nothing here touches.
-bench: $(TEST_READY)
+bench: $(RAY_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1 pulearn==0.2.0 \
 		tqdm==4.70.1 six==1.17.0
 	$(BIN)/python benchmarks/pair_sums.py --full --out results/benchmarks/pair_sums.csv
@@ -73,6 +89,10 @@ bench: $(TEST_READY)
 	$(BIN)/python benchmarks/explain.py --out results/benchmarks/explain.csv
 	$(BIN)/python benchmarks/warnings_study.py --judge --out results/benchmarks/warnings.csv
 	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv
+	$(BIN)/python benchmarks/subsampling.py --out results/benchmarks/subsampling.csv
+	$(BIN)/python benchmarks/workers.py --out results/benchmarks/workers.csv
+	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python docs/scaling_page.py
 	$(BIN)/python benchmarks/page.py
 
 
@@ -103,4 +123,4 @@ $(DOCS_READY): pyproject.toml constraints.txt
 	$(call install,docs)
 
 clean:
-	rm -rf .venv demo tour docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest demo tour docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

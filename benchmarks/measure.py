@@ -1,6 +1,7 @@
 """What the benchmarks measure with: time, and the memory of a process. Megabytes are millions of bytes."""
 
 import math
+import os
 import re
 import resource
 import time
@@ -50,6 +51,12 @@ def held_megabytes() -> float:
 def peak_megabytes() -> float:
     """Memory of this process at its peak. (What getrusage says begins with the peak of the process that started it.)"""
     return _entry("VmHWM") if STATUS.exists() else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def used_by_worker(_: int) -> tuple[int, float, float]:
+    """Number, seconds of the processor and peak memory of a worker, which stays busy until the others have begun."""
+    time.sleep(2)
+    return os.getpid(), time.process_time(), peak_megabytes()
 
 
 def extra_megabytes(run: Callable[[], object]) -> float:

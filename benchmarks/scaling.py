@@ -2,8 +2,8 @@
 
     python benchmarks/scaling.py [--folder results/benchmarks]
 
-A simulation of clusters from costs that other benchmarks measured: rows per second and start-up of workers
-(`workers.csv`), rows per second of training (`larger_than_memory.csv`), the risk of a batch (`pair_sums.csv`).
+A simulation of clusters from costs that other benchmarks measured: rows per second of processor and start-up of
+workers (`workers.csv`), rows per second of training (`larger_than_memory.csv`), the risk of a batch (`pair_sums.csv`).
 `scaling.csv` has the seconds of scoring and training of tables of many sizes by up to 64 workers, and what takes most
 of them. What no measurement on one machine can say of a cluster is at the top of the file, as assumptions.
 """
@@ -36,7 +36,7 @@ def costs_in(folder: Path) -> dict[str, float]:
     """Costs that the simulation takes, from the rows of three benchmarks."""
     from unskew.learning.networks import empty_network
 
-    one, two, alone = read_rows(folder / "workers.csv")
+    _, two, alone = read_rows(folder / "workers.csv")
     training = next(row for row in read_rows(folder / "larger_than_memory.csv") if "epoch" in row["what"])
     pairs = read_rows(folder / "pair_sums.csv")
     small = next(row for row in pairs if row["what"] == "batch" and row["method"] == "unskew, in a training step")
@@ -48,8 +48,8 @@ def costs_in(folder: Path) -> dict[str, float]:
     )
     return {
         "parameters": float(sum(each.numel() for each in empty_network("mlp", (COLUMNS,)).parameters())),
-        "score_rows": float(one["rows_per_second"]),
-        "alone_rows": float(alone["rows_per_second"]),
+        "score_rows": float(two["rows_per_processor_second"]),
+        "alone_rows": float(alone["rows_per_processor_second"]),
         "start_up": float(two["start_up_seconds"]),
         "train_rows": float(training["rows_per_second"]),
         f"risk {BATCHES[0]}": float(small["seconds"]),

@@ -23,9 +23,12 @@ def main() -> None:
     program = find_chromium()
     if program is None:
         sys.exit("the pictures need Chromium, but there is none. Install it.")
-    with tempfile.TemporaryDirectory() as folder, Browser(program, Path(folder) / "profile") as browser:
-        with studio_thread(Path(folder) / "studio") as client:
-            walk(browser, str(client.base_url).rstrip("/"))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Browser(program, Path(folder) / "profile") as browser,
+        studio_thread(Path(folder) / "studio") as client,
+    ):
+        walk(browser, str(client.base_url).rstrip("/"))
 
 
 def walk(browser: Browser, base: str) -> None:

@@ -25,7 +25,7 @@ from unskew.data.validation import (
 )
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._basis import FARTHEST, Scaling, Waves, block_size, scores_of_ranks
-from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, rows_to_fit
+from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, most_rows, rows_to_fit
 from unskew.posterior._model import PosteriorModel, dense, offset_for
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "block_size",
     "fit_posterior",
     "fit_rows",
+    "most_rows",
     "offset_for",
     "rows_to_fit",
     "scores_of_ranks",

@@ -79,6 +79,11 @@ class FittedPosterior:
         return self.model.errors.covariance
 
 
+def most_rows(n_inputs: int, most: int = MOST_UNLABELED) -> int:
+    """Rows of this width that are fitted to, at most: `most`, or fewer of wide ones."""
+    return min(most, max(200, MOST_CELLS // max(1, n_inputs)))
+
+
 def rows_to_fit(
     labeled: np.ndarray, n_inputs: int, rng: np.random.RandomState, least: int = LEAST_LABELED
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -98,11 +103,10 @@ def rows_to_fit(
             f"a posterior needs at least {least} labeled and {least} unlabeled rows, but there are {found[0]} and "
             f"{found[1]}. Label more."
         )
-    room = max(200, MOST_CELLS // max(1, n_inputs))
     rows, weight = [], np.ones(len(labeled))
     for which, most in ((labeled, MOST_LABELED), (~labeled, MOST_UNLABELED)):
-        places = np.flatnonzero(which)
-        kept = places if len(places) <= min(most, room) else rng.choice(places, min(most, room), replace=False)
+        places, most = np.flatnonzero(which), most_rows(n_inputs, most)
+        kept = places if len(places) <= most else rng.choice(places, most, replace=False)
         weight[kept] = len(places) / len(kept)
         rows.append(kept)
     chosen = np.sort(np.concatenate(rows))

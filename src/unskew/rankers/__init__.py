@@ -17,6 +17,7 @@ from unskew.rankers._base import Ranker
 from unskew.rankers._by_labeling import LabelingRanker
 from unskew.rankers._by_risk import RiskRanker
 from unskew.rankers._card import MethodCard, card_of
+from unskew.rankers._shared import fit_share, require_team
 from unskew.rankers._state import ranker_of
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "MethodCard",
     "Ranker",
     "RiskRanker",
+    "fit_share",
     "load",
     "make",
     "method_card",
@@ -32,6 +34,7 @@ __all__ = [
     "ranker_class",
     "ranker_classes",
     "register",
+    "require_joins_team",
 ]
 
 _registered: dict[str, type[Ranker]] = {}
@@ -134,6 +137,11 @@ def ranker_class(name: str) -> type[Ranker]:
     if name not in _rankers():
         raise ValueError(f"there is no method {name!r}, only {', '.join(methods())}.{closest_name(name, methods())}")
     return _rankers()[name]
+
+
+def require_joins_team(ranker: Ranker) -> None:
+    """Refuse a ranker that workers which hold the rows together cannot learn."""
+    require_team(ranker, [kind.name for kind in ranker_classes() if kind.joins_team])
 
 
 def make(name: str, **parameters: Any) -> Ranker:

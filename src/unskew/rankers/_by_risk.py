@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
@@ -21,6 +22,8 @@ class RiskRanker(Ranker):
     >>> issubclass(unskew.ConfidenceAUC, unskew.RiskRanker)
     True
     """
+
+    joins_team: ClassVar[bool] = True
 
     def weigh(self, data: PUData) -> PUData:
         """Put the weights that the risk needs into the record."""

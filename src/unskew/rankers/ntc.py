@@ -53,6 +53,7 @@ class NonTraditional(LabelingRanker):
     table_name: ClassVar[str] = "NTC"
     position: ClassVar[int] = 3
     assumption: ClassVar[str] = "SCAR"
+    joins_team: ClassVar[bool] = True
 
     def to_score(self, logit: np.ndarray) -> np.ndarray:
         """The logit itself."""
