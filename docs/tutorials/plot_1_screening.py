@@ -32,8 +32,10 @@ print(unskew.check_table(table, known, confidence) or "nothing found")
 # %%
 # Rank all biopsies
 # -----------------
-# `auto` combines several methods, by how well each does on labels that it did not see.
-ranker = unskew.make("auto", random_state=0).fit(table, known, confidence=confidence)
+# `auto` combines several methods, by how well each does on labels that it did not see. Networks want columns of similar
+# size, so each is counted in its standard deviations first; the command line does that by itself.
+scaled = (table - table.mean()) / table.std()
+ranker = unskew.make("auto", random_state=0).fit(scaled, known, confidence=confidence)
 for part in ranker.parts_:
     print(f"{part.method:12} {part.weight:.0%}")
 
@@ -64,8 +66,8 @@ print(f"reliability {each.reliability:.2f} of 1")
 # ---------------------
 # The biopsies that nobody knew, the most likely first, with the columns that moved each score most.
 unknown = np.flatnonzero(known == 0)
-first = unknown[np.argsort(-ranker.decision_function(table)[unknown])][:5]
-reasons = unskew.explain(ranker, table.iloc[first], background=table)
+first = unknown[np.argsort(-ranker.decision_function(scaled)[unknown])][:5]
+reasons = unskew.explain(ranker, scaled.iloc[first], background=scaled)
 for place, row in enumerate(first):
     print(f"biopsy {row}: " + "; ".join(str(each) for each in reasons.reasons(place, 3)))
 
