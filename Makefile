@@ -73,6 +73,7 @@ bench: $(TEST_READY)
 	$(BIN)/python benchmarks/explain.py --out results/benchmarks/explain.csv
 	$(BIN)/python benchmarks/warnings_study.py --judge --out results/benchmarks/warnings.csv
 	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv
+	$(BIN)/python benchmarks/damaged_files.py --parquet 0 --models 0 --trees 10000 --out results/benchmarks/damaged_files.csv
 	$(BIN)/python benchmarks/page.py
 
 
