@@ -8,7 +8,7 @@ TEST_READY := .venv/.ready-to-test
 RAY_READY := .venv/.ready-to-test-ray
 DOCS_READY := .venv/.ready-for-docs
 
-.PHONY: demo tour test lint types layers pytest test-ray docs bench results clean
+.PHONY: demo tour test test-lowest lint types layers pytest test-ray docs bench results clean
 
 UNSKEW := $(BIN)/unskew
 CLAIMS := --label known_fraud --confidence risk --exclude claim_id --exclude fraud
@@ -57,6 +57,22 @@ docs: $(DOCS_READY)
 	@begin=$$(date +%s); $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html && \
 	echo "Site: docs/_build/html/index.html ($$(( $$(date +%s) - begin )) seconds)"
 
+# The same tests with the lowest versions that pyproject.toml allows, in an environment of their own, without those that
+# take longest: experiments, benchmarks, and golden files, whose last digits are those of newer libraries. Deprecations
+# that old libraries find in each other are nobody's fault here.
+LOWEST := .venv-lowest
+LOWEST_READY := $(LOWEST)/.ready
+OLD_NEWS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
+test-lowest: $(LOWEST_READY)
+	$(LOWEST)/bin/python -m pytest -m "not paper" --numprocesses auto --dist worksteal $(OLD_NEWS) src tests \
+		$(addprefix --ignore=tests/,paper golden workers practice test_benchmarks.py test_readme.py test_site.py test_release.py)
+
+$(LOWEST_READY): pyproject.toml constraints-lowest.txt
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt \
+		--editable ".[plots,parquet,data,tables,trees,onnx,studio]" httpx hypothesis pandas pytest pytest-xdist
+	touch $@
+
 # One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
 # dependencies that it declares and that nothing here touches.
 bench: $(TEST_READY)
@@ -104,4 +120,4 @@ $(DOCS_READY): pyproject.toml constraints.txt
 	$(call install,docs)
 
 clean:
-	rm -rf .venv demo tour docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest demo tour docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -64,6 +64,12 @@ def peak_megabytes() -> float:
     return _entry("VmHWM") if STATUS.exists() else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
+def used_by_worker(_: int) -> tuple[int, float, float]:
+    """Number, seconds of the processor and peak memory of a worker, which stays busy until the others have begun."""
+    time.sleep(2)
+    return os.getpid(), time.process_time(), peak_megabytes()
+
+
 def extra_megabytes(run: Callable[[], object]) -> float:
     """What a call adds at its peak to what this process holds; not a number where the system does not tell."""
     try:

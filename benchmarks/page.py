@@ -1,4 +1,4 @@
-"""Write docs/benchmarks.md and its pictures from the rows that the other benchmarks have written.
+"""Write docs/benchmarks.md, its pictures and the end of docs/suggestions.md from the rows of the other benchmarks.
 
     python benchmarks/page.py [--rows results/benchmarks] [--docs docs]
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chapters.explanations import explanation_section
 from chapters.goals import goal_section
-from chapters.labels import suggest_section
+from chapters.labels import suggest_section, what_it_brings
 from chapters.pairs import pair_picture, pair_section
 from chapters.rankings import categories_section, trees_section
 from chapters.steps import step_picture, step_section
@@ -23,6 +23,7 @@ from chapters.trainings import (
     long_section,
     million_section,
 )
+from chapters.warnings import warning_section
 from rows import MACHINE, read_rows
 from unskew._support.files import write_atomically
 
@@ -30,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 FILES = (
     *("pair_sums", "step_ratio", "cnn_step", "jobs", "beside_others", "trees", "long_training"),
     *("larger_than_memory", "million_rows", "million_rows_peak", "explain", "trees_auc", "trees_categories"),
-    *("suggest", "suggest_auto", "damaged_files"),
+    *("suggest", "suggest_auto", "damaged_files", "warnings"),
 )
 
 
@@ -75,8 +76,15 @@ def page(results: Results) -> str:
         trees_section(results["trees_auc"]),
         categories_section(results["trees_categories"]),
         suggest_section(results["suggest"], results["suggest_auto"]),
+        warning_section(results["warnings"]),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def with_what_it_brings(text: str, results: Results) -> str:
+    """The page about suggested labels, whose last section is what the rows say."""
+    own, title, _ = text.partition("## What it brings\n")
+    return f"{own}{title}\n{what_it_brings(results['suggest'])}\n"
 
 
 def pictures(results: Results) -> dict[str, bytes]:
@@ -100,6 +108,9 @@ def main() -> None:
     for name, content in pictures(results).items():
         write_atomically(arguments.docs / FOLDER / f"{name}.png", content)
     write_atomically(arguments.docs / "benchmarks.md", page(results).encode())
+    suggestions = arguments.docs / "suggestions.md"
+    if suggestions.exists() and results["suggest"]:
+        write_atomically(suggestions, with_what_it_brings(suggestions.read_text(encoding="utf-8"), results).encode())
 
 
 if __name__ == "__main__":

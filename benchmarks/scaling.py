@@ -1,28 +1,22 @@
 """From how many rows on do several machines pay, and what bounds them?
 
-    python benchmarks/scaling.py [--measure] [--folder results/benchmarks]
+    python benchmarks/scaling.py [--folder results/benchmarks]
 
-With `--measure`: seconds of a step of the network and of the risk by the size of the batch, and of a sum over two
-processes on this machine (gloo) by its size, as `scaling_costs.csv`. Then, from these, from `workers.csv` (rows per
-second and start-up of workers) and from `larger_than_memory.csv` (rows per second of training), a simulation of
-clusters: `scaling.csv` has the seconds of scoring and training of tables of many sizes by up to 64 workers, and what
-takes most of them. What no measurement here can say of a cluster is at the top of the file, as assumptions.
+A simulation of clusters from costs that other benchmarks measured: rows per second of processor and start-up of
+workers (`workers.csv`), rows per second of training (`larger_than_memory.csv`), the risk of a batch (`pair_sums.csv`).
+`scaling.csv` has the seconds of scoring and training of tables of many sizes by up to 64 workers, and what takes most
+of them. What no measurement on one machine can say of a cluster is at the top of the file, as assumptions.
 """
 
 import argparse
 import heapq
 import math
-import os
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
-from measure import least_seconds
-from rows import Row, Rows, read_rows, save_rows
+from rows import Rows, read_rows, save_rows
 
 NETWORK_LATENCY, NETWORK_BYTES = 100e-6, 1.25e9
 """Assumed of the network between machines: seconds for a message, bytes per second (10 Gbit/s)."""
@@ -32,100 +26,36 @@ JITTER = 0.2
 """Assumed spread of the time of a worker's step, in standard deviations of its logarithm; all wait for the slowest."""
 COLUMNS, PART, SEED = 20, 1 << 20, 0
 EPOCHS, BATCHES = 3, (1024, 65_536)
-TABLES, WORKERS = (10**6, 10**7, 10**8, 10**9), (1, 2, 4, 8, 16, 32, 64)
+TABLES = (*(step * 10**power for power in range(5, 9) for step in (1, 3)), 10**9)
+WORKERS = 1, 2, 4, 8, 16, 32, 64
 SIMULATED_STEPS = 2000
 Costs = Mapping[str, float]
 
 
-# Costs
-
-
-def network_of(inputs: int) -> torch.nn.Module:
-    from unskew.learning.networks import empty_network
-
-    return empty_network("mlp", (inputs,))
-
-
-def step_rows(batch: int) -> Row:
-    """Seconds of the network, forwards and backwards, and of the risk with its slopes, which is not shared."""
-    from unskew import risk
-
-    torch.manual_seed(SEED)
-    network, X = network_of(COLUMNS), torch.randn(batch, COLUMNS)
-    score, n_labeled = torch.randn(batch, requires_grad=True), max(2, batch // 100)
-    weight = torch.ones(n_labeled)
-
-    def both_ways() -> None:
-        network(X).sum().backward()
-
-    def risk_and_slopes() -> None:
-        risk.confidence_auc_risk(score[:n_labeled], score[n_labeled:], weight, 0.01).backward()
-
-    by_network, by_risk = least_seconds(both_ways, risk_and_slopes, turns=5)
-    return {"what": "step", "size": batch, "network_seconds": by_network, "risk_seconds": by_risk}
-
-
-def _sum_in_process(rank: int, port: int, results: Any) -> None:
-    os.environ |= {"GLOO_SOCKET_IFNAME": "lo", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    import torch.distributed as crew
-
-    torch.set_num_threads(1)
-    crew.init_process_group("gloo", rank=rank, world_size=2)
-    for size in (1024, 65_536, 1 << 20):
-        vector = torch.zeros(size)
-        for _ in range(5):
-            crew.all_reduce(vector)
-        start = time.perf_counter()
-        for _ in range(30):
-            crew.all_reduce(vector)
-        if rank == 0:
-            results.put({"what": "sum", "size": size, "sum_seconds": (time.perf_counter() - start) / 30})
-    crew.destroy_process_group()
-
-
-def sum_rows() -> Rows:
-    """Seconds of a sum over two processes."""
-    import socket
-
-    context = torch.multiprocessing.get_context("spawn")
-    results = context.Queue()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    members = [context.Process(target=_sum_in_process, args=(rank, port, results)) for rank in (0, 1)]
-    for each in members:
-        each.start()
-    found = [results.get() for _ in range(3)]
-    for each in members:
-        each.join()
-    return found
-
-
-def measure(folder: Path) -> None:
-    torch.set_num_threads(1)
-    rows = [*(step_rows(size) for size in BATCHES), *sum_rows()]
-    for row in rows:
-        print(row, flush=True)
-    save_rows(rows, folder / "scaling_costs.csv")
-
-
 def costs_in(folder: Path) -> dict[str, float]:
     """Costs that the simulation takes, from the rows of three benchmarks."""
-    steps = {(row["what"], row["size"]): row for row in read_rows(folder / "scaling_costs.csv")}
-    one, two = (row for row in read_rows(folder / "workers.csv") if row["what"] == "workers")
+    from unskew.learning.networks import empty_network
+
+    _, two, alone = read_rows(folder / "workers.csv")
     training = next(row for row in read_rows(folder / "larger_than_memory.csv") if "epoch" in row["what"])
-    costs = {
-        "parameters": float(sum(each.numel() for each in network_of(COLUMNS).parameters())),
-        "score_rows": float(one["rows_per_second"]),
-        "alone_rows": float(read_rows(folder / "workers.csv")[-1]["rows_per_second"]),
+    pairs = read_rows(folder / "pair_sums.csv")
+    small = next(row for row in pairs if row["what"] == "batch" and row["method"] == "unskew, in a training step")
+    large = next(
+        row
+        for row in pairs
+        if (row["what"], row["method"], row["surrogate"]) == ("cost", "unskew", "sigmoid")
+        and (row["n_high"], row["n_low"]) == ("10000", "100000")
+    )
+    return {
+        "parameters": float(sum(each.numel() for each in empty_network("mlp", (COLUMNS,)).parameters())),
+        "score_rows": float(two["rows_per_processor_second"]),
+        "alone_rows": float(alone["rows_per_processor_second"]),
         "start_up": float(two["start_up_seconds"]),
         "train_rows": float(training["rows_per_second"]),
+        f"risk {BATCHES[0]}": float(small["seconds"]),
+        # In linear time, so by the number of scores.
+        f"risk {BATCHES[1]}": float(large["seconds"]) * BATCHES[1] / (int(large["n_high"]) + int(large["n_low"])),
     }
-    for size in BATCHES:
-        costs[f"risk {size}"] = float(steps["step", str(size)]["risk_seconds"])
-    return costs
-
-
-# Simulation
 
 
 def scoring(n_rows: int, workers: int, costs: Costs) -> dict[str, float]:
@@ -188,11 +118,8 @@ def simulate(folder: Path) -> Rows:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--measure", action="store_true", help="Measure the costs first.")
     parser.add_argument("--folder", type=Path, default=Path("results/benchmarks"), help="Of the rows of benchmarks.")
     arguments = parser.parse_args()
-    if arguments.measure:
-        measure(arguments.folder)
     rows = simulate(arguments.folder)
     for row in rows:
         print(*row.values(), sep="\t")

@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unskew
-from unskew.practice import example_tables
+from unskew.practice.examples.claims import claims_tables
+from unskew.practice.examples.digits import digits_tables
 
 Random = np.random.RandomState
 FIRST_JUDGED = 100
@@ -78,8 +79,8 @@ def of_law(X: dict[str, object], logits: np.ndarray, rng: Random, propensity: ob
     return labeled_by(pl.DataFrame(X), truth, eta, np.broadcast_to(propensity, eta.shape), rng)
 
 
-def _from_csv(text: str, label: str, confidence: str, truth: str, aside: str) -> Table:
-    frame = pl.read_csv(StringIO(text), infer_schema_length=None)
+def _from_csv(lines: list[str], label: str, confidence: str, truth: str, aside: str) -> Table:
+    frame = pl.read_csv(StringIO("\n".join(lines)), infer_schema_length=None)
     sure = frame[confidence].cast(pl.Float64).to_numpy()
     X = frame.drop(label, confidence, truth, aside)
     return Table(X, frame[label].to_numpy(), sure, frame[truth].to_numpy())
@@ -87,12 +88,12 @@ def _from_csv(text: str, label: str, confidence: str, truth: str, aside: str) ->
 
 @clean
 def example_claims(rng: Random) -> Table:
-    return _from_csv(example_tables.claims_csv(2000, rng), "known_fraud", "risk", "fraud", "claim_id")
+    return _from_csv(claims_tables(rng)[0], "known_fraud", "risk", "fraud", "claim_id")
 
 
 @clean
 def example_digits(rng: Random) -> Table:
-    return _from_csv(example_tables.digits_csv(rng)[0], "known", "confidence", "odd", "image")
+    return _from_csv(digits_tables(rng)[0], "known", "confidence", "odd", "image")
 
 
 def _toy(n: int, rng: Random) -> Table:

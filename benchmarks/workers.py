@@ -4,10 +4,10 @@
 
 Makes Parquet files of 20 float32 columns, if they are not there yet (4 GB for fifty million rows), in as many folders
 as there are rounds. Each folder is scored by one worker and by two, one after the other, in turns that change: with a
-network, probabilities and ranks over all files of the folder included. Prints seconds and rows per second of both, the
-peak memory of a worker, and how long it took until workers were there; beside them the rows of one file by
-`unskew score` on one thread, without workers. What else runs on the machine is in the figures: the load of the system
-is printed.
+network, probabilities and ranks over all files of the folder included. Prints seconds and rows per second of both,
+rows per second that the workers used of the processors (which other work on the machine hardly changes), the peak
+memory of a worker, and how long it took until workers were there; beside them the rows of one file by `unskew score` on
+one thread, without workers. The load of the machine is printed, too.
 """
 
 import argparse
@@ -21,12 +21,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from measure import in_own_process, peak_megabytes, seconds
+from measure import in_own_process, seconds, used_by_worker
 from rows import Rows, add_out, save_rows
 from unskew import distributed
 from unskew.workers import Pool
 
-N_COLUMNS, ROWS_PER_GROUP, FILES = 20, 500_000, 5
+N_COLUMNS, ROWS_PER_GROUP, FILES = 20, 500_000, 8
 COLUMNS = [f"x{number}" for number in range(N_COLUMNS)]
 
 
@@ -51,19 +51,13 @@ def make_model(folder: Path) -> Path:
     from unskew.cli import app
 
     columns, rng = frame_of(20_000, 1000), np.random.default_rng(0)
-    posterior = 1 / (1 + np.exp(1 - 2 * columns["x0"]))
+    posterior = 1 / (1 + np.exp(1 - columns["x0"] - columns["x1"]))
     labeled = rng.random(len(posterior)) < 0.1 * posterior
     file, out = folder / "train.parquet", folder / "model.unskew"
     pq.write_table(pa.table({**columns, "known": labeled.astype(np.int8), "risk": posterior}), file)
     request = "fit", str(file), "--label", "known", "--confidence", "risk", "--method", "conf-auc", "--no-estimate"
     app([*request, "--out", str(out)], standalone_mode=False)
     return out
-
-
-def peak(_: int) -> float:
-    """Of this worker, which stays busy for as long as the others need to begin."""
-    time.sleep(2)
-    return peak_megabytes()
 
 
 class Some(Pool):
@@ -76,15 +70,22 @@ class Some(Pool):
         return min(self.most, super().count)
 
 
-def score_by(pool: Some, count: int, model: Path, folder: Path, out: Path) -> float:
-    """Seconds of scoring a folder by so many workers, whose processes have loaded what they need."""
-    pool.most = count
+def processor_seconds(pool: Some) -> dict[int, float]:
+    """What each of the workers has used of the processors so far."""
+    pool.most = 2
+    return {pid: taken for _, (pid, taken, _) in pool.run(used_by_worker, [0, 1])}
+
+
+def score_by(pool: Some, count: int, model: Path, folder: Path, out: Path) -> tuple[float, float]:
+    """Seconds of scoring a folder by so many workers, and those that these used of the processors."""
     shutil.rmtree(out, ignore_errors=True)
-    return seconds(lambda: distributed.score(model, folder, out, workers=pool))
+    before, pool.most = processor_seconds(pool), count
+    taken = seconds(lambda: distributed.score(model, folder, out, workers=pool))
+    return taken, sum(processor_seconds(pool).values()) - sum(before.values())
 
 
-def without_workers(model: Path, file: Path, out: Path) -> float:
-    """Seconds of the list of one file, on one thread."""
+def without_workers(model: Path, file: Path, out: Path) -> tuple[float, float]:
+    """Seconds of the list of one file on one thread, and those of the processor."""
     os.environ["POLARS_MAX_THREADS"] = "1"
     from unskew.learning.threads import one_thread
     from unskew.practice.list_options import ListOptions
@@ -92,8 +93,10 @@ def without_workers(model: Path, file: Path, out: Path) -> float:
     from unskew.practice.score import score_file
 
     loaded = TableModel.load(model, to_score=True)
+    before = time.process_time()
     with one_thread():
-        return seconds(lambda: score_file(loaded, file, out, ListOptions(keep_order=True)))
+        taken = seconds(lambda: score_file(loaded, file, out, ListOptions(keep_order=True)))
+    return taken, time.process_time() - before
 
 
 def main() -> None:
@@ -118,28 +121,34 @@ def main() -> None:
             pool = Some(ray)
             list(pool.run(abs, [1]))
             start_up = time.perf_counter() - start
-            times: dict[int, list[float]] = {1: [], 2: []}
+            make_files(Path(scratch) / "small", 10 * FILES, 1001)
+            score_by(pool, 2, model, Path(scratch) / "small", out)  # now both have loaded what they need
+            times: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
             for number, folder in enumerate(folders):
                 for count in (1, 2) if number % 2 == 0 else (2, 1):
-                    times[count].append(score_by(pool, count, model, folder, out))
-                    about = f"{n_rows / times[count][-1]:,.0f} rows/s, load {os.getloadavg()[0]:.1f}"
-                    print(f"round {number + 1}, {count} of 2 workers: {times[count][-1]:.0f} s, {about}", flush=True)
-            pool.most = 2
-            peaks = [found for _, found in pool.run(peak, [0, 1])]
-        for count, taken in times.items():
-            row = {"what": "workers", "workers": count, "rows": n_rows * len(taken), "columns": N_COLUMNS}
-            row |= {"seconds": sum(taken), "rows_per_second": n_rows * len(taken) / sum(taken)}
-            results.append(row | {"peak_mb": max(peaks), "start_up_seconds": start_up, "load": os.getloadavg()[1]})
-        rows_alone = n_rows // FILES
-        row = {"what": "without workers, one thread", "workers": 0, "rows": rows_alone, "columns": N_COLUMNS}
-        results.append(row | {"seconds": alone, "rows_per_second": rows_alone / alone})
-    ratios = [one / two for one, two in zip(times[1], times[2], strict=True)]
-    results[1]["ratio"] = sum(times[1]) / sum(times[2])
-    print(
-        f"2 workers over 1: {results[1]['ratio']:.2f} times the rows per second (by round "
-        f"{', '.join(f'{each:.2f}' for each in ratios)}); peak of a worker {max(peaks):.0f} MB; workers were "
-        f"there after {start_up:.0f} s; without workers, on one thread: {rows_alone / alone:,.0f} rows/s"
+                    taken, used_up = score_by(pool, count, model, folder, out)
+                    times[count].append((taken, used_up))
+                    about = (
+                        f"{taken:.0f} s, {n_rows / taken:,.0f} rows/s, {n_rows / used_up:,.0f} per second of processor"
+                    )
+                    print(f"round {number + 1}, {count} of 2: {about}, load {os.getloadavg()[0]:.0f}", flush=True)
+            peak = max(each for _, (_, _, each) in pool.run(used_by_worker, [0, 1]))
+        for count, both in times.items():
+            done = n_rows * len(both)
+            taken, used_up = (sum(each) for each in zip(*both, strict=True))
+            row = {"what": "workers", "workers": count, "rows": done, "columns": N_COLUMNS, "seconds": taken}
+            row |= {"rows_per_second": done / taken, "rows_per_processor_second": done / used_up, "peak_mb": peak}
+            results.append(row | {"start_up_seconds": start_up, "load": os.getloadavg()[1]})
+        done = n_rows // FILES
+        row = {"what": "without workers, one thread", "workers": 0, "rows": done, "columns": N_COLUMNS}
+        row |= {"seconds": alone[0], "rows_per_second": done / alone[0], "rows_per_processor_second": done / alone[1]}
+        results.append(row)
+    ratio, of_processor = (
+        results[1][name] / results[0][name] for name in ("rows_per_second", "rows_per_processor_second")
     )
+    results[1] |= {"ratio": ratio, "processor_ratio": of_processor}
+    print(f"2 workers over 1: {ratio:.2f} times the rows per second, by the processors {of_processor:.2f} times")
+    print(f"peak of a worker {peak:.0f} MB; workers were there after {start_up:.0f} s")
     save_rows(results, arguments.out)
 
 

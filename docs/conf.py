@@ -13,7 +13,7 @@ author = "The authors of unskew"
 version = release = unskew.__version__
 html_title = f"unskew {release}"
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser", "mathml"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser", "mathml", "reference"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_extensions", "results/**", "**/*.py"]
 
@@ -39,5 +39,5 @@ html_theme_options = {
 copyright = "the authors of unskew, BSD 3-Clause License"
 
 numpydoc_show_class_members = False
-autosummary_generate = True
+autosummary_generate = False  # the extension reference writes the pages
 autodoc_typehints = "none"

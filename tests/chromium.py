@@ -23,7 +23,7 @@ OPTIONS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 def find_chromium() -> str | None:

@@ -20,7 +20,7 @@ from unskew.studio.work import work_on
 
 TOKEN = "token-of-the-address"
 LABELED = {"known": "label", "sure": "confidence", "id": "name"}
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 class AtOnce(Tasks):

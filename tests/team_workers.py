@@ -1,8 +1,6 @@
 """Trainings of the tests of teams, and a process for each worker, which talk by gloo on this machine alone."""
 
 import os
-import socket
-from functools import partial
 
 import numpy as np
 import torch
@@ -101,27 +99,21 @@ def train_all(team, network="mlp"):
     return {method: train(team, method, network) for method in METHODS}
 
 
-def free_port():
-    with socket.socket() as each:
-        each.bind(("127.0.0.1", 0))
-        return each.getsockname()[1]
-
-
-def work(rank, n_workers, port, work_of, out):
-    """What one process does: join the others, and write what the work gives to a file."""
+def work(rank, n_workers, work_of, out):
+    """What one process does: meet the others in a file, and write what the work gives to another."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=n_workers)
+    meeting = f"file://{out / 'meeting'}"
+    torch.distributed.init_process_group("gloo", meeting, rank=rank, world_size=n_workers)
     result = work_of(GlooTeam(N_SHARDS, n_workers, rank))
-    torch.save(result, out / f"{n_workers}-{rank}.pt")
+    torch.save(result, out / f"{rank}.pt")
     torch.distributed.destroy_process_group()
 
 
 def run_team(n_workers, work_of, out):
     """Results of all workers, each in a process of its own."""
-    start = partial(torch.multiprocessing.start_processes, nprocs=n_workers, start_method="spawn")
-    start(work, args=(n_workers, free_port(), work_of, out))
-    return [torch.load(out / f"{n_workers}-{rank}.pt") for rank in range(n_workers)]
+    torch.multiprocessing.spawn(work, args=(n_workers, work_of, out), nprocs=n_workers)
+    return [torch.load(out / f"{rank}.pt") for rank in range(n_workers)]
 
 
 def run_alone(work_of):

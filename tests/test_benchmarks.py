@@ -121,6 +121,25 @@ def test_suggested_labels_are_compared_with_twice_as_many_random_ones(modules):
     assert "| met, AUC | 0.100 (0.010) | 0.200 (0.010) | 0.100 (0.010) |" in section
     assert "100 random ones (`met`), or make the mean interval of the AUC as short (nowhere)" in section
     assert "Neither holds on `missed`." in section
+    brings = importlib.import_module("chapters.labels").what_it_brings(rows)
+    assert "| met | 2 | +0.0100 ± 0.0100 | yes | 0.200 and 0.100 | no | 0.010 and 0.010 |" in brings
+    assert "| missed | 2 | -0.0400 ± 0.0100 | no | 0.300 and 0.100 | no | 0.010 and 0.010 |" in brings
+    assert "- 100 random labels raise the true AUC more than 50 suggested ones on `missed`." in brings
+    assert "- The interval of the AUC is longer after 50 suggested labels than after 100 random ones on `met`" in brings
+    assert "- Suggested labels make the ranking worse than none on `missed`." in brings
+    assert "- Random ones" not in brings
+
+
+@pytest.mark.parametrize(("false", "verdict"), [("no", "met"), ("yes", "**missed**")])
+def test_leaks_that_were_found_and_false_warnings_are_counted(modules, false, verdict):
+    row = {"table": "one", "seed": "100", "labeled": "18", "what": "clean", "found": false}
+    planted = [
+        {**row, "what": "true_class", "found": found, "seed": seed} for seed, found in (("100", "yes"), ("101", "no"))
+    ]
+    section = importlib.import_module("chapters.warnings").warning_section([row, *planted])
+    assert "| the true class | 1 of 2 | one (18 labels) |" in section
+    assert f"Clean tables with a false warning: {int(false == 'yes')} of 1 (at most 1 of 20: {verdict})." in section
+    assert section.count("\n|") == 3
 
 
 @pytest.mark.parametrize(("time_of_ours", "verdict"), [(1.0, "met"), (2.0, "**missed**")])
@@ -245,6 +264,8 @@ def test_committed_page_is_what_the_committed_rows_say(modules):
     _, page = modules
     results = page.read_results(ROOT / "results" / "benchmarks")
     assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == page.page(results)
+    suggestions = (ROOT / "docs" / "suggestions.md").read_text(encoding="utf-8")
+    assert page.with_what_it_brings(suggestions, results) == suggestions, "run: python benchmarks/page.py"
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -1,6 +1,7 @@
 """The pages of the site: their Python and their commands run as written, from top to bottom of each page."""
 
 import importlib.util
+import inspect
 import re
 import shlex
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import sklearn
 
+import unskew
 from program import run_program
 from unskew.errors import MissingExtra
 
@@ -85,14 +87,28 @@ def test_the_quick_start_has_the_commands_of_the_readme_which_are_run_there():
     assert blocks(DOCS / "quick_start.md", "console") == [readme]
 
 
-def test_formulas_become_mathml():
-    pytest.importorskip("docutils")
-    spec = importlib.util.spec_from_file_location("mathml", DOCS / "_extensions" / "mathml.py")
-    if importlib.util.find_spec("sphinx") is None:
-        pytest.skip("Sphinx comes with the extra docs")
+@pytest.fixture(scope="module")
+def reference():
+    spec = importlib.util.spec_from_file_location("reference", DOCS / "_extensions" / "reference.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    mathml, number = module.translate(r"\big\{a\big\} \Big/ b \tag{A1}", as_block=True)
-    assert number == "A1"
-    assert "tag" not in mathml
-    assert mathml.count("<mo") == 3
+    return module
+
+
+def test_every_public_module_and_name_has_a_page_in_the_reference(reference):
+    modules = reference.public_modules()
+    assert set(modules) == {"unskew", *unskew._MODULES} == set(reference.TITLES)
+    homes = reference.homes()
+    pages = {name: reference.page(name, module, homes) for name, module in modules.items()}
+    for name, module in modules.items():
+        for public in reference.public_names(module):
+            assert re.search(rf"^   (~[\w.]+\.)?{public}$", pages[name], re.M), (name, public)
+    listed = {name for name in unskew.__all__ if callable(getattr(unskew, name))}
+    assert listed == set(reference.public_names(unskew))
+    assert ".. automethod:: fit" in reference.name_page("unskew.Auto", unskew.Auto)
+
+
+def test_every_public_name_has_an_example(reference):
+    """They are run as doctests."""
+    without = [home for value, home in reference.homes().items() if ">>>" not in (inspect.getdoc(value) or "")]
+    assert without == []

@@ -10,6 +10,7 @@ SCRATCH = tempfile.mkdtemp(prefix="ur")  # short: sockets are in it, whose names
 # Read by Ray when it is imported, and by the processes that it starts.
 os.environ |= {
     "HOME": SCRATCH,
+    "RAY_TMPDIR": SCRATCH,
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",
@@ -19,11 +20,10 @@ os.environ |= {
 }
 
 import pytest  # noqa: E402
-import ray  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 import killing  # noqa: E402
-from unskew.workers import Pool, connected  # noqa: E402
+from unskew.workers import connected  # noqa: E402
 
 NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80 << 20}
 
@@ -31,7 +31,7 @@ NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80
 @pytest.fixture(scope="session")
 def cluster():
     """Two nodes with one worker each, the second of which tests may kill."""
-    head = {**NODE, "include_dashboard": False, "temp_dir": SCRATCH, "ray_client_server_port": killing.CLIENT_PORT}
+    head = {**NODE, "include_dashboard": False, "ray_client_server_port": killing.CLIENT_PORT}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     os.environ["RAY_ADDRESS"] = cluster.address
     cluster.add_node(**NODE)
@@ -53,7 +53,7 @@ def pool(cluster, connection):
     if not cluster.worker_nodes:
         cluster.add_node(**NODE)
     killing.wait_until(lambda: connection.count == 2)
-    return Pool(ray)
+    return connection
 
 
 def pytest_configure(config):

@@ -3,13 +3,15 @@
 import os
 import re
 import signal
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-CLIENT_PORT = 23917
-"""Where the head node takes connections from `ray://`."""
+with socket.create_server(("127.0.0.1", 0)) as free:
+    CLIENT_PORT = free.getsockname()[1]
+    """Where the head node takes connections from `ray://`."""
 
 
 def wait_until(condition, seconds=90):

@@ -1,3 +1,3 @@
 """Version of the library, the only place that says it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -172,6 +172,9 @@ def test_the_command_refuses_what_only_lists_have(folder, tmp_path):
     )
     assert done.returncode == 2
     assert "--top must not come with --workers" in done.stderr
+    no_folder = run_program("score", folder / "m.unskew", folder / "new", "--workers", "ray:2")
+    assert no_folder.returncode == 2
+    assert "--out must be a folder where --workers is given, but it is scored.csv" in no_folder.stderr
 
 
 def test_the_command_says_what_was_found(folder, tmp_path, monkeypatch):

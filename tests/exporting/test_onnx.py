@@ -245,7 +245,7 @@ def test_the_code_of_the_page_runs_as_written(tmp_path, monkeypatch):
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S):
         exec(compile(block, str(PAGE), "exec"), names)
-    new = pl.read_csv(GOLDEN / "new_claims.csv", infer_schema=False)
+    new = pl.read_csv(GOLDEN / "new_claims.csv", infer_schema_length=0)
     rows = names["write_model_of_table"](GOLDEN / "model.unskew", new)
     expected = TableModel.load(GOLDEN / "model.unskew").score(new)
     np.testing.assert_allclose(computed("table.onnx", rows)["score"], expected, atol=1e-5)

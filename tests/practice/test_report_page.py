@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import re
 import shlex
 from dataclasses import replace
@@ -23,9 +24,11 @@ from page_samples import (
 )
 from unskew._support.text import percent, visible
 from unskew.metrics.evidence import Risk, TrainingHistory
+from unskew.metrics.recommend import Compared
 from unskew.practice.first_rows import FirstRows
 from unskew.practice.report import model_page as model_page_module
 from unskew.practice.report.model_page import model_page
+from unskew.practice.report.story import comparison_story
 from unskew.practice.report.svg import log_axis, nice_axis
 
 
@@ -123,7 +126,7 @@ def test_no_text_of_the_user_controls_the_page_or_turns_its_direction(pages, kin
     [
         ("model", ["h1", "p", "p", "dd", "dd", "th", "td", "td", "span"]),
         ("rows", ["h1", "p", "p", "p", "span", "dd", "dd", "th", "td", "td", "span"]),
-        ("comparison", ["h1", "dd"]),
+        ("comparison", ["h1", "p", "dd"]),
     ],
 )
 def test_names_of_the_user_are_kept_apart_from_what_stands_around_them(pages, kind, places):
@@ -360,8 +363,45 @@ def test_a_comparison_says_what_to_do_next(pages):
     assert [each[1] for each in commands] == ["fit", "report", "audit"]
     assert commands[0][commands[0].index("--method") + 1] == "conf-auc"
     headings = [each["text"] for each in page.all("h2")]
-    assert headings[0] == "Recommended method"
-    assert headings[-1] == "Appendix: the details"
+    assert headings == [
+        "What was found",
+        "Which method, and how sure is that?",
+        "What to do next",
+        "How good is each?",
+        "Appendix: the details",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("highest", "chosen", "told"),
+    [
+        (
+            0.9,
+            0,
+            "of a positive and a negative row, it puts the positive one first in about 90 of 100 pairs (84 to",
+        ),
+        (0.9, 0, "second may be as good; these data cannot tell."),
+        (
+            0.9,
+            1,
+            "second may be as good, these data cannot tell, and it needs less to be true: so second is",
+        ),
+        (0.52, 0, "There are too few labels to say whether any of them ranks better than chance would."),
+    ],
+)
+def test_a_comparison_is_told_without_a_word_of_the_method(highest, chosen, told):
+    best = Compared("first", "A", highest, highest - 0.06, highest + 0.04, 2.0)
+    other = Compared("second", "B", 0.5, 0.45, 0.55, 2.0, None, -0.05, 0.01)
+    third = Compared("third", "C", 0.4, 0.35, 0.45, 2.0, None, -0.5, -0.4)
+    methods = (best, other, third)
+    story = comparison_story("a.csv", (2000, 81), methods, methods[chosen].name, with_points=True)
+    text = html.unescape(" ".join(story))
+    assert told in re.sub("<.*?>", "", text)
+    assert "Of 2,000 rows of a.csv, 81 are marked as known positives. 3 methods were tried" in re.sub("<.*?>", "", text)
+    assert "AUC" not in text
+    alone = " ".join(comparison_story("a.csv", None, methods, "first", with_points=False))
+    assert ("in 84 to 94 of 100 pairs" in alone) == (highest == 0.9)
+    assert "about" not in alone
 
 
 def test_a_comparison_of_low_reliability_shows_intervals_only(compared):

@@ -209,6 +209,22 @@ def trained(browser, tmp_path_factory):
         yield {"start": base, **{each: f"{table}/{each}" for each in ("columns", "result", "list", "suggest", "audit")}}
 
 
+DROP = """((name, content) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([content], name));
+  document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true }));
+})"""
+
+
+def test_a_file_can_be_dropped_unless_it_is_too_large(browser, trained):
+    browser.visit(trained["start"])
+    browser.run(f"{DROP}('large.csv', 'x'.repeat({2 << 20}))")
+    assert browser.run("document.querySelector('[data-too-large]').hidden") is False
+    browser.run(f"{DROP}('dropped.csv', 'a,b\\n1,2\\n2,1\\n')")
+    heading(browser, "What is in each column?")
+    assert "dropped.csv" in text(browser)
+
+
 PAGES = ("start", "columns", "result", "list", "suggest", "audit")
 WITHOUT_A_NAME = """[...document.querySelectorAll("input:not([type=hidden]), select, button, a, progress")].filter(
   (each) => !(each.labels && each.labels.length) && !each.textContent.trim() && !each.getAttribute("aria-label")

@@ -59,6 +59,14 @@ def test_columns_of_an_uploaded_table_are_shown_and_guessed(visitor):
     assert "for example C-0001, C-0002, C-0003" in text_of(page)
 
 
+def test_names_in_any_script_are_kept(visitor):
+    assert "Kürbis 南瓜.csv" in text_of(visitor.get(f"{visitor.add('Kürbis 南瓜.csv')}/columns"))
+
+
+def test_nobody_else_can_look_into_a_new_folder(visitor, tmp_path):
+    assert (tmp_path / "studio").stat().st_mode & 0o077 == 0
+
+
 def test_a_table_of_parquet_is_read_as_well(visitor, tmp_path):
     pl.read_csv(write_claims()).write_parquet(tmp_path / "claims.parquet")
     table = visitor.add("claims.parquet", (tmp_path / "claims.parquet").read_bytes())

@@ -1,6 +1,7 @@
 """Training, lists, marks, suggestions, audits, retraining: what the commands do, in processes that can be stopped."""
 
 import contextlib
+import datetime
 import io
 import json
 import re
@@ -212,6 +213,69 @@ def test_what_training_refuses_is_told_on_the_page(visitor):
     assert "there is no model of this table yet" in text_of(refused)
 
 
+def odd_table():
+    """A Parquet file with columns of many types, and names that lists have themselves; no confidence."""
+    day, n = datetime.datetime(2024, 1, 1), 40
+    frame = pl.DataFrame(
+        {
+            "x": [float(row % 7) for row in range(n)],
+            "when": [day + datetime.timedelta(row) for row in range(n)],
+            "long": [datetime.timedelta(seconds=row) for row in range(n)],
+            "list": [[row] for row in range(n)],
+            "bytes": [b"x"] * n,
+            "nothing": [None] * n,
+            "kind": pl.Series(["a", "b"] * 20, dtype=pl.Categorical),
+            "rank": [f"r{row}" for row in range(n)],
+            "reason 1": [row % 5 for row in range(n)],
+            "positive": [row < 15 for row in range(n)],
+        }
+    )
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    return content.getvalue(), frame.columns
+
+
+def test_columns_of_any_type_and_name_go_the_whole_way_without_confidence(visitor):
+    content, columns = odd_table()
+    table = visitor.add("odd.parquet", content)
+    uses = {"positive": "label", "rank": "name", "reason 1": "name"}
+    form = {f"use-{place}": uses.get(column, "automatic") for place, column in enumerate(columns)}
+    form |= {"revision": 0, "method": "ntc", "then": "train"}
+    state, page = wait_for(visitor, visitor.post(f"{table}/columns", form).headers["location"])
+    assert state == "done"
+    assert "is not known: no confidence column was given." in text_of(page)
+    assert len(listed(visitor, table, show="all")) == 40
+    assert "long PT6S" in text_of(visitor.get(f"{table}/list", params={"show": "all"}))
+    _, page = wait_for(visitor, visitor.post(f"{table}/draw", {"model": 1, "rows": 10}).headers["location"])
+    for row in re.findall(r'data-row="(\d+)"', page.text):
+        mark(visitor, table, row, "positive" if int(row) % 2 else "negative")
+    state, page = wait_for(visitor, visitor.post(f"{table}/judge", {"model": 1}).headers["location"])
+    assert "10 rows of 40 checked" in text_of(page)
+    refused = visitor.post(f"{table}/retrain", {"model": 1})
+    assert "a model must have been trained with a confidence column" in text_of(refused)
+
+
+def test_a_fault_of_ours_is_told_as_one(visitor, monkeypatch, capfd):
+    def fail(*_):
+        raise KeyError("oops")
+
+    monkeypatch.setattr("unskew.studio.training.train", fail)
+    state, page = wait_for(visitor, train(visitor, visitor.add()))
+    assert state == "failed"
+    assert "something went wrong that is a fault of unskew" in text_of(page)
+    assert "KeyError: 'oops'" in capfd.readouterr().err
+
+
+def test_warnings_are_told_without_options_of_commands(visitor):
+    table = visitor.add()
+    form = columns_form("conf-reg") | {"use-6": "automatic"}
+    _, page = wait_for(
+        visitor, visitor.post(f"{table}/columns", {"revision": 0, "then": "train", **form}).headers["location"]
+    )
+    assert 'Column "fraud" marks the labeled rows' in text_of(page)
+    assert "--" not in text_of(page)
+
+
 def test_training_can_be_stopped(tmp_path):
     with visiting(tmp_path / "studio") as visitor:
         table = visitor.add()
@@ -295,13 +359,15 @@ def test_all_is_there_after_a_restart_and_what_still_runs_can_be_stopped(tmp_pat
             time.sleep(0.05)
         process.kill()
         process.wait()
-    with opened(folder) as (_, visitor):
+    with opened(folder) as (process, visitor):
         assert "claims.csv" in text_of(visitor.get("/"))
         assert "a task is running" in text_of(visitor.get("/"))
         assert mark(visitor, table, 4, "negative").json()["checked"] == 2
         assert visitor.get(f"{place}/progress").json()["state"] == "running"
         visitor.post(f"{place}/stop")
         assert visitor.get(f"{place}/progress").json()["state"] == "stopped"
+        process.send_signal(signal.SIGINT)  # Ctrl-C is how it ends
+        assert process.wait(PATIENCE) == 0
     number = int((folder / place.removeprefix("/") / "process").read_text())
     end = time.monotonic() + PATIENCE
     while is_alive(number) and time.monotonic() < end:

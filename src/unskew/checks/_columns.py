@@ -54,6 +54,14 @@ class Checked:
     features : array, sparse matrix, rows in compact form
     schema : Schema or None
         What the features mean; without one, each is a column of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([1, 0, 0])
+    >>> checked = Checked.of(X, y, None, None)
+    >>> checked.n_labeled, checked.n_unlabeled
+    (1, 2)
     """
 
     rows: np.ndarray

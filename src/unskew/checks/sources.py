@@ -75,6 +75,15 @@ def find_uneven_labels(checked: Checked, predict: Callable[[np.ndarray], np.ndar
 
     `predict` gives the probability of being positive for rows of features. Where a group has no labels, what is learned
     takes its rows for negatives, too. So each row is asked about as if it belonged to the group of a labeled row.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> checked = unskew.checks.Checked.of(data.X, data.labeled, data.confidence, None)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> find_uneven_labels(checked, posterior.predict)
+    []
     """
     found = []
     rng = np.random.RandomState(0)

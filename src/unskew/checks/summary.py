@@ -87,6 +87,16 @@ class TableSummary:
     score : BinShares or None
     flagged, probability : float or None
         Share of the rows that the model flags, and mean of their probability; None where a model gives none.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> checked = unskew.checks.Checked.of(data.X, data.labeled, data.confidence, None)
+    >>> ranker = unskew.make("conf-reg").fit(data.X, data.labeled, confidence=data.confidence)
+    >>> summary = TableSummary.of(checked, ranker)
+    >>> summary.n_rows, summary.score is None
+    (300, False)
     """
 
     n_rows: int

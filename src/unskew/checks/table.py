@@ -71,5 +71,14 @@ def check_table(
 def check_rows(
     checked: Checked, X: Any, y: np.ndarray, *, label: str | None = None, first_row: int = 1
 ) -> list[Finding]:
-    """The same for rows of a table that were chosen to be checked; cases that stand there twice are sought in all."""
+    """The same for rows of a table that were chosen to be checked; cases that stand there twice are sought in all.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> checked = unskew.checks.Checked.of(data.X, data.labeled, data.confidence, None)
+    >>> check_rows(checked, data.X, data.labeled)
+    []
+    """
     return [*find_leaks(checked, label), *find_uneven_confidence(checked), *find_twins(X, y, first_row)]

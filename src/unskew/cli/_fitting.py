@@ -22,7 +22,7 @@ from unskew.cli._options import (
     check_jobs,
     kinds_of,
 )
-from unskew.cli._workers import AtWorkers, check_workers
+from unskew.cli._workers import AtWorkers, AtWorkersOfFit, check_workers, fit_by_workers, read_for_workers
 
 
 @app.command(short_help="Learn to rank the rows of a table, and estimate how well.")
@@ -50,11 +50,14 @@ def fit(
     gain_positive: GainPositive = None,
     cost_miss: CostMiss = None,
     capacity: Capacity = None,
+    workers: AtWorkersOfFit = None,
     as_json: Json = None,
 ) -> None:
     """Learn to rank the rows of a table with known positives, and estimate how good the ranking is.
 
-    A Parquet file, or a folder of them, may be larger than memory.
+    A Parquet file, or a folder of them, may be larger than memory. With --workers, the rows of a folder are held by
+    processes on this machine or on a Ray cluster together, which train one network; notes of how far they have come are
+    kept beside the model, and after an interruption the same command goes on from there.
 
     Example: unskew fit cases.csv --label known --confidence severity --out cases.unskew
     """
@@ -78,15 +81,25 @@ def fit(
             f"{'Leave it out' if confidence else 'Give --confidence COLUMN'}, or leave --cost-review out."
         )
     kinds = kinds_of(read_as or ())
-    table = read_labeled(
-        data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled, kinds=kinds
-    )
+    shared = None
+    if workers is None:
+        table = read_labeled(
+            data, label, confidence, exclude=exclude or (), blank_is_unlabeled=blank_is_unlabeled, kinds=kinds
+        )
+    else:
+        if validation is not None:
+            raise ValueError("--validation must not come with --workers, who hold some rows out. Leave it out.")
+        shared = read_for_workers(data, training, workers, label, confidence, exclude or (), blank_is_unlabeled, kinds)
+        table = shared.table
     show_notes(table.notes)
     show(data_table(table), f"{data.name}: {len(table.y):,} rows, {int(table.y.sum()):,} labeled")
     show_findings(table.findings)
     held_out = None if validation is None else read_validation(table, validation, blank_is_unlabeled=blank_is_unlabeled)
     show_notes(() if held_out is None else held_out.notes)
-    model = fit_table(table, training, validation=held_out, estimate=estimate, n_jobs=jobs)
+    if shared is None:
+        model = fit_table(table, training, validation=held_out, estimate=estimate, n_jobs=jobs)
+    else:
+        model = fit_by_workers(shared, training, str(workers), out, jobs if estimate else None)
     model.save(out)
     if model.parts:
         show(parts_table(model), f"Methods that {method} combined")

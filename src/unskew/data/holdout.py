@@ -7,7 +7,7 @@ import numpy as np
 
 from unskew.data.records import PUData
 from unskew.data.rows import joined
-from unskew.errors import NoHoldOutWarning
+from unskew.errors import NoHoldOutWarning, TooFewLabeled
 
 LEAST_LABELED = 2
 """Labeled instances wanted on either side: one pair of labeled ones exists from two on."""
@@ -39,6 +39,35 @@ def hold_out(data: PUData, fraction: float, rng: np.random.RandomState) -> tuple
     _let_both_sides_count(labeled_out, counts)
     unlabeled_out = _choose_held_out(data.n_unlabeled, float(labeled_out.mean()), 1, rng, data.X.hold_out_limit)
     return _select_rows(data, ~labeled_out, ~unlabeled_out), _select_rows(data, labeled_out, unlabeled_out)
+
+
+def hold_out_shared(data: PUData, fraction: float, seed: int, most: int) -> tuple[PUData, PUData]:
+    """The same for data that a team holds: every worker chooses the same labeled rows, and others in its shards.
+
+    At most `most` unlabeled rows of each shard are held out.
+    """
+    assert data.share is not None
+    if data.n_labeled < 2 * LEAST_LABELED or min(data.share.sizes) < 2 or counting(data).sum() < 2:
+        raise TooFewLabeled(
+            f"training by several workers needs at least {2 * LEAST_LABELED} labeled rows, two of them with a "
+            f"confidence above 0, and 2 unlabeled rows in each of {len(data.share.sizes)} shards, but there are "
+            f"{data.n_labeled} and {data.n_unlabeled}. Fit without workers: so few rows need none."
+        )
+    labeled_out = _choose_held_out(data.n_labeled, fraction, LEAST_LABELED, np.random.RandomState(seed))
+    _let_both_sides_count(labeled_out, counting(data))
+    share = float(labeled_out.mean())
+    sizes = tuple(min(max(round(share * n), 1), n - 1, most) for n in data.share.sizes)
+    chosen = [
+        _choose_held_out(data.share.sizes[shard], share, 1, np.random.RandomState([seed, shard]), most)
+        for shard in data.share.team.shards
+    ]
+    unlabeled_out = np.concatenate(chosen)
+    left = tuple(n - out for n, out in zip(data.share.sizes, sizes, strict=True))
+    train, held_out = _select_rows(data, ~labeled_out, ~unlabeled_out), _select_rows(data, labeled_out, unlabeled_out)
+    return (
+        replace(train, share=replace(data.share, sizes=left)),
+        replace(held_out, share=replace(data.share, sizes=sizes)),
+    )
 
 
 def counting(data: PUData) -> np.ndarray:

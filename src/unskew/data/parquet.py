@@ -53,6 +53,16 @@ class ParquetRows(Rows):
         X = unskew.ParquetRows("transactions/", columns=["amount", "age", "n_logins"])
         ranker = unskew.make("conf-auc").fit(X, X.column("flagged"), confidence=X.column("risk"))
         score = ranker.decision_function(X)
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> import unskew
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pl.DataFrame({"amount": [1.0, 2.0, 3.0], "known": [0, 1, 0]}).write_parquet(f"{folder}/rows.parquet")
+    ...     X = unskew.ParquetRows(folder, columns=["amount"])
+    ...     print(len(X), X.column("known").tolist())
+    3 [0, 1, 0]
     """
 
     prepares_for_order = True  # reads the windows of the order that is next

@@ -35,6 +35,15 @@ class PUData:
     share : Share or None
         Who holds the other unlabeled rows, where several workers hold the data together: `unlabeled_rows` and
         `unlabeled_weight` are then those of this worker's rows, but counts and shares are about all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew.data.rows import as_rows
+    >>> from unskew.records import PUData
+    >>> data = PUData(as_rows(np.zeros((5, 2), np.float32)), np.array([0, 3]), np.array([1, 2, 4]))
+    >>> data.n_labeled, data.n_unlabeled, data.alpha
+    (2, 3, 0.4)
     """
 
     X: "Rows"
@@ -87,6 +96,13 @@ class ScoredBatch(NamedTuple):
         Share of labeled instances in the whole data set, not in the batch.
     weight, confidence : tensors of shape (n_labeled,), or None
     unlabeled_weight : tensor of shape (n_unlabeled,), or None
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew.records import ScoredBatch
+    >>> ScoredBatch(torch.zeros(2), torch.zeros(8), alpha=0.2).alpha
+    0.2
     """
 
     labeled: "Tensor"
@@ -98,7 +114,16 @@ class ScoredBatch(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """One row of a training history."""
+    """One row of a training history.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("ntc", max_epochs=3, random_state=0).fit(data.X, data.labeled, confidence=data.confidence)
+    >>> [row.epoch for row in ranker.history_]
+    [0, 1, 2]
+    """
 
     epoch: int
     train_risk: float
@@ -121,6 +146,13 @@ class RawData:
     confidence : array of shape (n,), or None
         Share of the annotators that say positive, NaN for instances that nobody annotated (App. E.2); None for a data
         set without annotators.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> raw = datasets.load("digits")
+    >>> raw.X.shape, int(raw.y.max()), raw.confidence is None
+    ((1797, 64), 1, True)
     """
 
     X: np.ndarray
@@ -132,7 +164,14 @@ class RawData:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Instances of each part; the paper's by default. The test part is half positive, the others have the prior."""
+    """Instances of each part; the paper's by default. The test part is half positive, the others have the prior.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.Sizes(train=300, validation=300, confidence=200, test=150).train
+    300
+    """
 
     train: int = 5000
     validation: int = 1000
@@ -142,7 +181,15 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Labeled:
-    """What a fit is given: features, labels (1 labeled, 0 unlabeled), confidence (NaN where unlabeled)."""
+    """What a fit is given: features, labels (1 labeled, 0 unlabeled), confidence (NaN where unlabeled).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew.records import Labeled
+    >>> Labeled(np.zeros((2, 3)), np.array([1, 0]), np.array([0.8, np.nan])).y.tolist()
+    [1, 0]
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -151,7 +198,21 @@ class Labeled:
 
 @dataclass(frozen=True)
 class Split:
-    """One draw of an experiment: what a fit sees, and the test part with its true classes."""
+    """One draw of an experiment: what a fit sees, and the test part with its true classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import datasets, scenario
+    >>> from unskew.learning.trainer import Trainer
+    >>> sizes = datasets.Sizes(train=200, validation=100, confidence=100, test=100)
+    >>> split = scenario.draw_split(
+    ...     datasets.load("digits"), prior=0.2, label_freq=0.4, rng=np.random.RandomState(0), sizes=sizes,
+    ...     trainer=Trainer(max_epochs=2),
+    ... )
+    >>> split.train.X.shape, int(split.train.y.sum())
+    ((200, 64), 16)
+    """
 
     train: Labeled
     validation: Labeled

@@ -122,6 +122,30 @@ class ReshapedRows(Rows):
         self.rows.walk()
 
 
+class RowsInParts(Rows):
+    """Rows of several sources in memory, one after another, none of which is copied."""
+
+    in_memory = True
+
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.parts, self.shape = list(parts), parts[0].shape
+        self.starts = np.cumsum([0, *map(len, parts)])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def take(self, index: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Rows of these numbers; see `Rows.take`."""
+        out = np.empty((len(index), *self.shape), dtype=np.float32) if out is None else out
+        part = np.searchsorted(self.starts, index, side="right") - 1
+        # Runs of rows from one part, of which there are few where rows are in order.
+        cuts = np.flatnonzero(np.diff(part, prepend=-1, append=-1))
+        for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+            number = part[begin]
+            self.parts[number].take(index[begin:end] - self.starts[number], out=out[begin:end])
+        return out
+
+
 def as_rows(X: "np.ndarray | sparse.csr_matrix | sparse.csr_array | Rows") -> Rows:
     """Wrap a checked array or sparse matrix; rows are returned as they are."""
     if isinstance(X, Rows):

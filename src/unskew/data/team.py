@@ -8,7 +8,7 @@ shards, but neither on how many workers share them nor on which of them was quic
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +51,10 @@ class Team(ABC):
         """One vector of each shard, in the order of shards, from those of this worker's; `sizes` are of all."""
 
     @abstractmethod
+    def from_first(self, compute: "Callable[[], Any]") -> Any:
+        """What the first worker computes, for all: where to share the work would cost more than it saves."""
+
+    @abstractmethod
     def total(self, parts: "Sequence[Tensor]") -> "Tensor":
         """Sum over all shards of vectors of one size, of which this worker has those of its own shards."""
 
@@ -71,10 +75,13 @@ class Share:
     team : Team
     sizes : tuple of int
         Unlabeled rows in each shard, of all workers.
+    journal : Journal or None
+        Where trainings note how far they have come.
     """
 
     team: Team
     sizes: tuple[int, ...]
+    journal: Any = None
 
     def slices(self) -> list[slice]:
         """Where the unlabeled rows of this worker's shards are among those of its record."""

@@ -70,7 +70,19 @@ def load_blood_2015(path: Path) -> RawData:
 
 
 def survey_2015() -> dict[str, np.ndarray]:
-    """Answers behind `diabetes-2015` and `blood-2015` as the survey codes them, by the name of the column."""
+    """Answers behind `diabetes-2015` and `blood-2015` as the survey codes them, by the name of the column.
+
+    Examples
+    --------
+    The file must be there::
+
+        answers = unskew.datasets.survey_2015()
+        answers["BMI"].mean()
+
+    >>> from unskew import datasets
+    >>> datasets.describe("diabetes-2015").files[0].path.endswith("brfss2015_joined.csv")
+    True
+    """
     (path,) = fetch("diabetes-2015")
     return _read_answers(path)
 

@@ -34,6 +34,12 @@ class PublishedFile:
         Place under the data folder of its content, which is used instead of the file if it exists.
     downloadable : bool
         False where the address is a page about the file and not the file.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.PublishedFile("wine/red.csv", "https://example.org/red.csv").checksum is None
+    True
     """
 
     path: str
@@ -44,7 +50,14 @@ class PublishedFile:
 
 
 def data_home() -> Path:
-    """Folder of the data-set files: `UNSKEW_DATA`, or the user's cache folder."""
+    """Folder of the data-set files: `UNSKEW_DATA`, or the user's cache folder.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.data_home().is_absolute()
+    True
+    """
     if named := os.environ.get("UNSKEW_DATA"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unskew"

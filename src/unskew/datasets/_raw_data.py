@@ -24,7 +24,16 @@ def by_class(
     favored: Collection[int],
     confidence: np.ndarray | None = None,
 ) -> RawData:
-    """Data set whose positives, and the favored among them, are classes."""
+    """Data set whose positives, and the favored among them, are classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import datasets
+    >>> raw = datasets.by_class(np.zeros((4, 2), np.float32), np.array([0, 1, 2, 3]), positive=(1, 3), favored=(1,))
+    >>> raw.y.tolist(), raw.favored.tolist()
+    ([0, 1, 0, 1], [False, True, False, False])
+    """
     return RawData(
         X.astype(np.float32, copy=False),
         np.isin(classes, list(positive)).astype(int),
@@ -35,7 +44,16 @@ def by_class(
 
 
 def by_distance(X: np.ndarray, y: np.ndarray) -> RawData:
-    """Data set of two classes whose favored positives are those near the mean of all positives."""
+    """Data set of two classes whose favored positives are those near the mean of all positives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import datasets
+    >>> raw = datasets.by_distance(np.array([[0.0], [1.0], [2.0], [9.0]], np.float32), np.array([0, 1, 1, 1]))
+    >>> raw.y.tolist()
+    [0, 1, 1, 1]
+    """
     return RawData(X.astype(np.float32, copy=False), y.astype(int), y.astype(int), favored_by_distance(X, y))
 
 

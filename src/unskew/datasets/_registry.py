@@ -28,6 +28,12 @@ class FileDescription:
     present : bool
     checksum : str or None
         None where it is not known.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.describe("fmnist-h").files[-1].path.endswith("fmh_counts.csv")
+    True
     """
 
     path: str
@@ -56,6 +62,12 @@ class Description:
         Instances of each part that an experiment draws from it.
     batch_size, learning_rate : int and float
         How experiments train on it.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.describe("mnist").table_name, datasets.describe("digits").present
+    ('Mnist', True)
     """
 
     name: str
@@ -124,6 +136,17 @@ def dataset(
     batch_size, learning_rate : int and float
         How experiments train on it; by default as in the paper. Where the training part is smaller than a batch, an
         epoch is one step, and the paper's 200 epochs are too few: use a smaller batch and a higher rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import datasets
+    >>> @datasets.dataset("stripes-of-an-example")
+    ... def stripes():
+    ...     X = np.arange(400, dtype=np.float32)[:, None]
+    ...     return datasets.by_distance(X, (X[:, 0] % 4 == 0).astype(int))
+    >>> int(datasets.load("stripes-of-an-example").y.sum())
+    100
     """
     if sizes is not None and not isinstance(sizes, Sizes):
         raise TypeError(f"sizes of {name!r} must be a Sizes(train=..., validation=..., ...), but it is {sizes!r}.")
@@ -171,7 +194,14 @@ def load(name: str) -> RawData:
 
 
 def fetch(name: str) -> tuple[Path, ...]:
-    """Paths of the files of a data set, downloaded first where they are missing and `UNSKEW_DATA` is not set."""
+    """Paths of the files of a data set, downloaded first where they are missing and `UNSKEW_DATA` is not set.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.fetch("digits")  # comes with scikit-learn: no files
+    ()
+    """
     entry = _dataset_entry(name)
     try:
         return tuple(provide(file) for file in entry.files)
@@ -182,7 +212,14 @@ def fetch(name: str) -> tuple[Path, ...]:
 
 
 def describe(name: str) -> Description:
-    """What is known about a data set without loading it: source, licence, files, and which of them exist."""
+    """What is known about a data set without loading it: source, licence, files, and which of them exist.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.describe("digits").source
+    'scikit-learn, from the UCI collection of handwritten digits'
+    """
     entry, files = _dataset_entry(name), []
     for file in entry.files:
         found = find(file)
@@ -192,7 +229,14 @@ def describe(name: str) -> Description:
 
 
 def reader(name: str) -> Callable[..., RawData]:
-    """The registered function that reads a data set from its files."""
+    """The registered function that reads a data set from its files.
+
+    Examples
+    --------
+    >>> from unskew import datasets
+    >>> datasets.reader("digits")().X.shape
+    (1797, 64)
+    """
     return _dataset_entry(name).read
 
 

@@ -4,6 +4,7 @@ Importing this package loads no Ray; what it offers does when it is called.
 """
 
 from unskew.distributed.scoring import ScoredFolder, score
+from unskew.distributed.training import fit
 from unskew.workers import connected
 
-__all__ = ["ScoredFolder", "connected", "score"]
+__all__ = ["ScoredFolder", "connected", "fit", "score"]

@@ -123,23 +123,28 @@ def _groups_together(table: ParquetTable) -> Iterator[tuple[tuple[int, ...], int
     yield tuple(together), first_row
 
 
-def files_in(folder: Path, out: Path) -> tuple[str, ...]:
+def tables_in(folder: Path, purpose: str) -> list[Path]:
     """Paths of the tables in a folder, in the order of their names; or of the one file that was named."""
     if folder.is_file():
-        found = [folder]
-    elif folder.is_dir():
-        found = sorted(
-            each
-            for each in folder.iterdir()
-            if each.is_file() and not each.name.startswith((".", "_")) and each.name.lower().endswith(READABLE_ENDINGS)
-        )
-    else:
+        return [folder]
+    if not folder.is_dir():
         raise TableError(f"{folder}: there must be a folder of tables, but there is none. Check the path.")
+    found = sorted(
+        each
+        for each in folder.iterdir()
+        if each.is_file() and not each.name.startswith((".", "_")) and each.name.lower().endswith(READABLE_ENDINGS)
+    )
     if not found:
         raise TableError(
-            f"{folder}: a folder to score must hold tables ({', '.join(READABLE_ENDINGS)}), but there are none "
+            f"{folder}: a folder to {purpose} must hold tables ({', '.join(READABLE_ENDINGS)}), but there are none "
             "(folders, and names that begin with '.' or '_', do not count). Check the path."
         )
+    return found
+
+
+def files_in(folder: Path, out: Path) -> tuple[str, ...]:
+    """Paths of the tables to score."""
+    found = tables_in(folder, "score")
     for each in found:
         check_ending(each)  # results have the names of the files
     if out.exists() and out.samefile(found[0].parent):

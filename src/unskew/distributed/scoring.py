@@ -52,6 +52,20 @@ class ScoredFolder:
         What a user should know about the rows.
     drift : Drift or None
         How far they are from those of training; None if all had been written by an earlier call.
+
+    Examples
+    --------
+    With Ray installed, two processes of this machine score a folder::
+
+        from unskew import distributed
+
+        with distributed.connected("ray:2") as workers:
+            found = distributed.score("cases.unskew", "incoming/", "scored/", workers=workers)
+        print(found.n_files, found.n_rows)
+
+    >>> from unskew import distributed
+    >>> distributed.ScoredFolder(n_files=2, n_rows=1000, notes=(), drift=None).n_rows
+    1000
     """
 
     n_files: int
@@ -91,6 +105,20 @@ def score(
         Columns to keep; without any, the number of the row in its file is kept.
     raw : bool
         Whether cells of CSV files stay as they are, even if a spreadsheet would run them as formulas.
+
+    Examples
+    --------
+    With Ray installed, two processes of this machine score a folder::
+
+        from unskew import distributed
+
+        with distributed.connected("ray:2") as workers:
+            found = distributed.score("cases.unskew", "incoming/", "scored/", workers=workers)
+        print(found.n_files, found.n_rows)
+
+    >>> from unskew import distributed
+    >>> distributed.ScoredFolder(n_files=2, n_rows=1000, notes=(), drift=None).n_rows
+    1000
     """
     if isinstance(workers, str):
         Workers.parse(workers)  # a wrong request is refused before anything is read

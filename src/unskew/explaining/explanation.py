@@ -64,6 +64,15 @@ class Explanation:
     score : array of shape (n,)
     exact : bool
         Whether nothing was sampled.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("conf-reg").fit(data.X, data.labeled, confidence=data.confidence)
+    >>> found = unskew.explain(ranker, data.X[:5], columns=["amount", "age"])
+    >>> found.columns, found.contributions.shape, found.exact
+    (('amount', 'age'), (5, 2), True)
     """
 
     contributions: np.ndarray

@@ -1,32 +1,47 @@
 """Functions of the row in closed form as nodes of the graph, in 64 bits: scaling, ranks, waves."""
 
+from math import prod
+
 import numpy as np
 
+from unskew.data.images import grid_of
 from unskew.exporting.graph import Graph
+from unskew.exporting.images import columns_in
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior import FARTHEST, PosteriorModel, Scaling, Waves, scores_of_ranks
 
 
 def posterior_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
-    """Logits of shape (n,): what `PosteriorModel.logits` gives under the assumptions that count."""
-    features = _scaled_in(graph, model.scaling, graph.as_float64(graph.flat(rows)))
-    kappa = float(flattening(model.unseen)[0])
-    constant, *others = kappa * model.coefficients[:, 0]
-    n_features = model.scaling.n_features
+    """Logits of shape (n,): what `PosteriorModel.logits` gives under the assumptions that count.
+
+    Common factors are multiplied into the weights here: runtimes merge a factor before a product into it, in 32 bits.
+    """
+    features = _scaled_in(graph, model.scaling, _table_in(graph, model, graph.as_float64(rows)))
+    n_features, unit = model.scaling.n_features, 1 / np.sqrt(model.scaling.n_features)
+    constant, *others = float(flattening(model.unseen)[0]) * model.coefficients[:, 0]
     linear, of_waves = (np.array(each)[:, None] for each in (others[:n_features], others[n_features:]))
-    logit = graph.add("Add", graph.add("MatMul", features, linear), np.float64(constant + model.offset[0]))
+    logit = graph.add("MatMul", features, unit * linear)
     if of_waves.any():
-        logit = graph.add("Add", logit, graph.add("MatMul", _waves_in(graph, model.waves, features), of_waves))
-    return graph.vector(logit)
+        logit = graph.add("Add", logit, _waves_in(graph, model.waves, features, unit, of_waves))
+    return graph.vector(graph.add("Add", logit, np.float64(constant + model.offset[0])))
 
 
-def _waves_in(graph: Graph, waves: Waves, features: str) -> str:
-    angle = graph.add("Add", graph.add("MatMul", features, waves.frequencies), waves.phases)
-    return graph.add("Mul", graph.add("Cos", angle), np.float64(np.sqrt(2 / len(waves.phases))))
+def _table_in(graph: Graph, model: PosteriorModel, rows: str) -> str:
+    """Rows as a table; images as their gradients and colors, or for a model of an earlier version as their pixels."""
+    grid = grid_of(graph.row_shape)
+    if grid is None or model.n_inputs in (None, prod(graph.row_shape)):
+        return graph.flat(rows)
+    return columns_in(graph, grid, rows)
+
+
+def _waves_in(graph: Graph, waves: Waves, features: str, unit: float, amplitudes: np.ndarray) -> str:
+    """Sum of the cosines, written as sines: runtimes of before 2026 have no cosine in 64 bits."""
+    angle = graph.add("Add", graph.add("MatMul", features, unit * waves.frequencies), waves.phases + np.pi / 2)
+    return graph.add("MatMul", graph.add("Sin", angle), np.sqrt(2 / len(waves.phases)) * amplitudes)
 
 
 def _scaled_in(graph: Graph, scaling: Scaling, x: str) -> str:
-    """What `Scaling.apply` makes of rows."""
+    """What `Scaling.apply` makes of rows, before it is divided by the root of the number of features."""
     if not len(scaling.kept):
         return graph.add("Unsqueeze", graph.same_for_all(0.0, x), np.array([1]))
     if scaling.filled is not None:
@@ -45,7 +60,7 @@ def _scaled_in(graph: Graph, scaling: Scaling, x: str) -> str:
         scores = _normal_scores_in(graph, scaling.quantiles, graph.columns(x, scaling.ranked))
         scores = graph.add("Mul", scores, scaling.size[scaling.ranked])
         features = graph.add("Concat", features, scores, axis=1)
-    return graph.add("Div", features, np.float64(np.sqrt(scaling.n_features)))
+    return features
 
 
 def _normal_scores_in(graph: Graph, quantiles: np.ndarray, values: str) -> str:

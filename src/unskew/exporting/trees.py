@@ -1,7 +1,8 @@
 """Boosted trees as one node of the graph, in 64 bits.
 
-Sets of categories become columns of their own, as in `unskew.learning.boosted_trees`: 0 in rows that have one of them
-and 1 in all others. So every split asks whether a number is at most a threshold.
+Every split there asks whether a number is at most a threshold; all else becomes columns before, as in
+`unskew.learning.boosted_trees`. Missing values become infinite, above or below, by where the node sends them. Sets of
+categories become columns that are 0 in rows that have one of them and 1 in all others.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from unskew.exporting.graph import Graph
-from unskew.learning.boosted_trees import LAYOUT, MARKED, PER_NODE, BoostedTrees
+from unskew.learning.boosted_trees import LAYOUT, MARKED, BoostedTrees
 
 AT_MOST = 0
 """Number of the comparison `x <= threshold` in the format."""
@@ -21,15 +22,29 @@ def trees_in(graph: Graph, trees: BoostedTrees, rows: str) -> str:
     arrays = {name: getattr(trees, name).cpu().numpy() for name in LAYOUT}
     if len(arrays["first_node"]) == 1:
         return graph.same_for_all(float(arrays["start"]), rows)
-    feature, threshold = arrays["split_feature"].astype(np.int64), arrays["threshold"].astype(np.float64)
-    by_set = np.flatnonzero(arrays["n_members"])
-    if len(by_set):
-        sets, which = _distinct_sets(arrays["n_members"], arrays["member"])
-        rows = graph.add("Concat", rows, _outside_of(graph, sets, rows), axis=1)
-        feature[by_set], threshold[by_set] = trees.n_features + which, MARKED
-    attributes = {**_structure(arrays), **_splits(graph, arrays, feature, threshold)}
-    scores = graph.add("TreeEnsemble", graph.as_float64(rows), domain="ai.onnx.ml", **attributes)
+    columns, place = _columns_in(graph, arrays, rows, trees.n_features)
+    threshold = np.where(arrays["n_members"] > 0, MARKED, arrays["threshold"].astype(np.float64))
+    attributes = {**_structure(arrays), **_splits(graph, arrays, place, threshold)}
+    scores = graph.add("TreeEnsemble", graph.as_float64(columns), domain="ai.onnx.ml", **attributes)
     return graph.add("Add", graph.vector(scores), np.float64(arrays["start"]))
+
+
+def _columns_in(graph: Graph, arrays: dict[str, np.ndarray], rows: str, n_features: int) -> tuple[str, np.ndarray]:
+    """Columns that nodes compare, and which one each node looks at."""
+    by_set = arrays["n_members"] > 0
+    key = arrays["split_feature"].astype(np.int64) + np.where(arrays["missing_left"], 0, n_features)
+    used = np.unique(key[~by_set])
+    place = np.searchsorted(used, key)
+    parts = []
+    if len(used):
+        values = graph.columns(rows, used % n_features)
+        ends = np.where(used < n_features, -np.inf, np.inf).astype(np.float32)
+        parts.append(graph.add("Where", graph.add("IsNaN", values), ends, values))
+    if by_set.any():
+        sets, which = _distinct_sets(arrays["n_members"], arrays["member"])
+        parts.append(_outside_of(graph, sets, rows))
+        place[by_set] = len(used) + which
+    return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1), place
 
 
 def _distinct_sets(n_members: np.ndarray, member: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
@@ -51,30 +66,34 @@ def _outside_of(graph: Graph, sets: list[tuple[int, ...]], rows: str) -> str:
 
 
 def _structure(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Which node or leaf follows on which: those of all trees are numbered through."""
+    """Which node or leaf follows on which: those of all trees are numbered through, leaves behind all nodes.
+
+    Runtimes of before 2026 take a node for a leaf if its two children have the same number, one as a node and the other
+    as a leaf. So no leaf has the number of a node.
+    """
     first = arrays["first_node"]
     tree = np.arange(len(first) - 1).repeat(np.diff(first))  # of each node
     found: dict[str, Any] = {"tree_roots": first[:-1].tolist()}
     for side, name in (("true", "left_child"), ("false", "right_child")):
         child = arrays[name].astype(np.int64)
         # Behind each tree's nodes it has one leaf more than nodes, so leaves are ahead by one for each tree before.
-        number = np.where(child >= 0, first[tree] + child, first[tree] + tree - 1 - child)
+        number = np.where(child >= 0, first[tree] + child, first[-1] + first[tree] + tree - 1 - child)
         found[f"nodes_{side}nodeids"] = number.tolist()
         found[f"nodes_{side}leafs"] = (child < 0).astype(int).tolist()
     return found
 
 
-def _splits(graph: Graph, arrays: dict[str, np.ndarray], feature: np.ndarray, threshold: np.ndarray) -> dict[str, Any]:
+def _splits(graph: Graph, arrays: dict[str, np.ndarray], place: np.ndarray, threshold: np.ndarray) -> dict[str, Any]:
     """What nodes compare, and what leaves are worth."""
     tensor = graph.onnx.numpy_helper.from_array
-    n_nodes, n_leaves = len(arrays[PER_NODE[0]]), len(arrays["leaf_value"])
+    n_nodes = len(threshold)
+    leaves = np.concatenate([np.zeros(n_nodes), arrays["leaf_value"]])  # the first are nobody's, see `_structure`
     return {
-        "nodes_featureids": feature.tolist(),
+        "nodes_featureids": place.tolist(),
         "nodes_splits": tensor(threshold),
         "nodes_modes": tensor(np.full(n_nodes, AT_MOST, dtype=np.uint8)),
-        "nodes_missing_value_tracks_true": arrays["missing_left"].astype(int).tolist(),
-        "leaf_targetids": [0] * n_leaves,
-        "leaf_weights": tensor(arrays["leaf_value"]),
+        "leaf_targetids": [0] * len(leaves),
+        "leaf_weights": tensor(leaves),
         "n_targets": 1,
         "aggregate_function": SUM,
         "post_transform": NO_TRANSFORM,

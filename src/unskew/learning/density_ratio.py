@@ -67,6 +67,17 @@ class ULSIF(BaseEstimator):
     References
     ----------
     .. [1] T. Kanamori, S. Hido, M. Sugiyama. A least-squares approach to direct importance estimation. JMLR 10, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unskew
+    >>> rng = np.random.default_rng(0)
+    >>> labeled, unlabeled = rng.normal(1, 1, (100, 1)), rng.normal(0, 1, (300, 1))
+    >>> X, y = np.concatenate([labeled, unlabeled]), np.repeat([1, 0], [100, 300])
+    >>> low, high = unskew.ULSIF(random_state=0).fit(X, y).density_ratio([[-1.0], [2.0]])
+    >>> bool(low < 1 < high)
+    True
     """
 
     n_centers: int = 100

@@ -5,7 +5,8 @@ these each computes the whole risk, and so its derivative with respect to each s
 back to the weights; the gradients are added. Labeled rows, which are few, are with every worker.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,14 @@ class OneWorker(Team):
         """Their sum, in the order of every team."""
         return sum_in_pairs(parts)
 
+    def from_first(self, compute: Callable[[], Any]) -> Any:
+        """What it computes itself."""
+        return compute()
+
+
+class OthersLost(RuntimeError):
+    """Another worker has ended, or cannot be reached."""
+
 
 class GlooTeam(Team):
     """Workers in processes of their own, in the process group that `torch.distributed` has at present."""
@@ -54,12 +63,18 @@ class GlooTeam(Team):
         received = self._exchange(message)
         return sum_in_pairs([received[worker][place] for _, worker, place in self._places()])
 
+    def from_first(self, compute: Callable[[], Any]) -> Any:
+        """What the first worker sends; the others wait."""
+        found = [compute() if self.rank == 0 else None]
+        with _losing_others():
+            torch.distributed.broadcast_object_list(found, 0)
+        return found[0]
+
     def _exchange(self, message: Tensor) -> list[Tensor]:
         """What every worker sends."""
-        import torch.distributed as dist
-
         received = [torch.empty_like(message) for _ in range(self.n_workers)]
-        dist.all_gather(received, message)
+        with _losing_others():
+            torch.distributed.all_gather(received, message)
         return received
 
     def _most_shards(self) -> int:
@@ -69,6 +84,14 @@ class GlooTeam(Team):
         """Each shard, its worker, and its place among that worker's."""
         workers = range(self.n_workers)
         return [(shard, each, place) for each in workers for place, shard in enumerate(self.shards_of(each))]
+
+
+@contextmanager
+def _losing_others() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise OthersLost(str(error).strip().partition("\n")[0]) from None
 
 
 class TeamPullback:

@@ -17,6 +17,7 @@ from unskew.errors import TrainingDiverged
 from unskew.learning._convnet import ConvNet, ConvNetPullback
 from unskew.learning._perceptron import Perceptron, PerceptronPullback
 from unskew.learning.batches import Batches, columns_of
+from unskew.learning.journal import Course
 from unskew.learning.networks import NetworkChoice, build_network, own_randomness
 from unskew.learning.scoring import flat_scores, score_rows
 from unskew.learning.shared_batches import SharedBatches
@@ -99,12 +100,15 @@ class Trainer:
         # To fetch rows from all over a file takes long.
         return torch.from_numpy(data.X.take(rows[:n_rows]))
 
-    def _steps(self, network: nn.Module, risk: Risk, data: PUData) -> "tuple[Pullback, Batches | SharedBatches]":
+    def _steps(
+        self, network: nn.Module, risk: Risk, data: PUData, course: Course
+    ) -> "tuple[Pullback, Batches | SharedBatches]":
         """The network and the batches as the loop sees them: here alone, or shared with a team."""
         if data.share is None:
             pullback = new_pullback(network, min(self.batch_size, data.n_labeled + data.n_unlabeled))
             return pullback, Batches(data, self.batch_size, self.device, self.max_epochs)
         batches = SharedBatches(data, self.batch_size, self.device)
+        batches.start_at(len(course.history), len(course.risks))
         pullbacks = [new_pullback(network, batches.largest) for _ in data.share.team.shards]
         moves_bias = not is_about_differences(risk, data)
         return TeamPullback(network, pullbacks, data.share, moves_bias=moves_bias), batches
@@ -114,24 +118,23 @@ class Trainer:
     ) -> Trained:
         network, optimizer = start.network, start.optimizer
         assert optimizer is not None
-        (pullback, batches), slopes = self._steps(network, risk, data), SlopesOf(risk)
-        history: list[Epoch] = []
-        lowest, best, state = math.inf, -1, network.state_dict()
+        course = Course(network, optimizer, None if data.share is None else data.share.journal)
+        if course.is_over:
+            network.eval()
+            return Trained(network, course.history, course.best, optimizer)
+        (pullback, batches), slopes = self._steps(network, risk, data, course), SlopesOf(risk)
         with progress_bar(title, self.max_epochs, shown=self.verbose) as step:
-            for epoch in range(self.max_epochs):
+            for epoch in range(len(course.history), self.max_epochs):
                 network.train()
-                train_risk = run_epoch(pullback, optimizer, slopes, batches, generator)
-                history.append(Epoch(epoch, train_risk, _whole_risk(network, risk, held_out, self.device)))
-                require_finite(history[-1], self.learning_rate)
-                if self.keep == "last" or history[-1].validation_risk < lowest:  # decision 3
-                    lowest, best = history[-1].validation_risk, epoch
-                    state = {name: value.detach().clone() for name, value in network.state_dict().items()}
-                step(f"validation risk {history[-1].validation_risk:.4g}")
-                if self.patience is not None and epoch - best >= self.patience:
+                train_risk = run_epoch(pullback, optimizer, slopes, batches, generator, course)
+                row = Epoch(epoch, train_risk, _whole_risk(network, risk, held_out, self.device))
+                require_finite(row, self.learning_rate)
+                course.end_epoch(row, keeps=self.keep == "last" or row.validation_risk < course.lowest)  # decision 3
+                step(f"validation risk {row.validation_risk:.4g}")
+                if self.patience is not None and epoch - course.best >= self.patience:
                     break
-        network.load_state_dict(state)
-        network.eval()
-        return Trained(network, history, best, optimizer)
+        course.end()
+        return Trained(network, course.history, course.best, optimizer)
 
 
 def new_generator(rng: np.random.RandomState) -> Generator:
@@ -222,10 +225,15 @@ def fused_adam(device: str) -> Callable[..., None] | None:
 
 
 def run_epoch(
-    pullback: Any, optimizer: Adam, risk: SlopesOf, batches: Batches | SharedBatches, generator: Generator
+    pullback: Any,
+    optimizer: Adam,
+    risk: SlopesOf,
+    batches: Batches | SharedBatches,
+    generator: Generator,
+    course: Course | None = None,
 ) -> float:
     """One pass over the unlabeled instances (Algorithm 1, lines 4 to 7); returns the mean risk of its batches."""
-    values: list[Tensor] = []
+    values: list[Tensor] = [] if course is None else course.risks
     gradients: list[Tensor] = []
     for rows, batch_of in batches.draw_epoch(generator):
         # To be ready for autograd takes a few per cent of a step, also where nothing is recorded.
@@ -233,6 +241,8 @@ def run_epoch(
             # Not before the next rows are fetched: these would drive the new weights out of the cache.
             if gradients:
                 optimizer.descend(gradients)
+                if course is not None:
+                    course.after_step()
             value, slope = risk(pullback.scores(rows), batch_of)
             gradients = pullback.gradients(slope)
         values.append(value)

@@ -33,6 +33,17 @@ class AuditSample:
         Rows of the table.
     threshold : float or None
         Score at the cut for which the rows were placed; None if there was no cut to place them for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unskew
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.beta(1, 4, 1000)
+    >>> truth = (rng.uniform(size=1000) < probability).astype(int)
+    >>> rows = unskew.metrics.audit_sample(probability, 100, random_state=0)
+    >>> len(rows.rows), bool((rows.inclusion > 0).all())
+    (100, True)
     """
 
     rows: np.ndarray

@@ -64,6 +64,11 @@ class AuditEstimate:
         One sentence about the probabilities.
     level : float
         Nominal coverage of all intervals.
+
+    Examples
+    --------
+    >>> [name for name in AuditEstimate.__annotations__ if name.startswith("auc")]
+    ['auc', 'auc_low', 'auc_high']
     """
 
     n_rows: int
@@ -119,6 +124,17 @@ def audit_sample(
         The model's probabilities; their mean places the cut if there is no `threshold`.
     threshold : float, optional
         Score at the cut whose precision and recall are of interest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unskew
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.beta(1, 4, 1000)
+    >>> truth = (rng.uniform(size=1000) < probability).astype(int)
+    >>> rows = unskew.metrics.audit_sample(probability, 100, random_state=0)
+    >>> len(rows.rows), bool((rows.inclusion > 0).all())
+    (100, True)
     """
     checked = finite_scores(score)
     if not LEAST_ROWS <= n <= len(checked):
@@ -164,6 +180,18 @@ def audit_estimate(
         expect positives.
     level : float in (0, 1)
         Coverage of the intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unskew
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.beta(1, 4, 1000)
+    >>> truth = (rng.uniform(size=1000) < probability).astype(int)
+    >>> rows = unskew.metrics.audit_sample(probability, 100, random_state=0)
+    >>> found = unskew.metrics.audit_estimate(probability, probability, rows, truth[rows.rows])
+    >>> bool(found.prior_low < truth.mean() < found.prior_high)
+    True
     """
     checked, classes = finite_scores(score), _classes(truth, rows)
     _check_draw(checked, rows, level)

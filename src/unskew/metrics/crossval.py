@@ -49,6 +49,15 @@ class OutOfFold:
         Rank of the score within its fold, in (0, 1): scores of different models have different scales.
     labeling_prob : array of shape (n,)
         Labeling probability; the density ratio in the two-sample scenario.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(400, random_state=0)
+    >>> ranker = unskew.make("conf-reg")
+    >>> found = unskew.metrics.out_of_fold(ranker, data.X, data.labeled, data.confidence, n_folds=2, random_state=0)
+    >>> found.score.shape, found.labeling_prob.shape
+    ((400,), (400,))
     """
 
     score: np.ndarray
@@ -89,6 +98,15 @@ def out_of_fold(
         Shuffles the folds and seeds the classifier; the same state gives every ranker the same folds.
     verbose : bool
         Show a progress bar, on a terminal.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(400, random_state=0)
+    >>> ranker = unskew.make("conf-reg")
+    >>> found = unskew.metrics.out_of_fold(ranker, data.X, data.labeled, data.confidence, n_folds=2, random_state=0)
+    >>> found.score.shape, found.labeling_prob.shape
+    ((400,), (400,))
     """
     if not hasattr(estimator, "labeling_prob"):
         raise TypeError(
@@ -129,7 +147,15 @@ def default_labeling(n_rows: int) -> Any:
 
 
 def out_of_fold_labeling(X: Any, y: Any, *, n_folds: int = 5, random_state: Any = None) -> np.ndarray:
-    """Labeling probability of every row by forests fitted on the other folds, for rows that a ranker scored anew."""
+    """Labeling probability of every row by forests fitted on the other folds, for rows that a ranker scored anew.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(400, random_state=0)
+    >>> unskew.metrics.out_of_fold_labeling(data.X, data.labeled, n_folds=2, random_state=0).shape
+    (400,)
+    """
     X, y = _read_for_folds(X, y, n_folds)
     rng = check_random_state(random_state)
     forest = default_labeling(len(y)).set_params(random_state=int(rng.randint(2**31 - 1)))

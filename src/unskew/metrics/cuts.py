@@ -30,6 +30,12 @@ class Costs:
         What a positive that is found is worth, g, or what one that is not found costs, m: one of them.
     capacity : int or None
         Most rows that can be reviewed.
+
+    Examples
+    --------
+    >>> from unskew.metrics import Costs
+    >>> Costs(cost_review=20, gain_positive=100).capacity is None
+    True
     """
 
     cost_review: float
@@ -87,7 +93,18 @@ class Costs:
 
 @dataclass(frozen=True)
 class Earned:
-    """What reviewing so many rows earns, with the ends of the interval; these are None where they are unknown."""
+    """What reviewing so many rows earns, with the ends of the interval; these are None where they are unknown.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> found = unskew.metrics.estimate_ranking(posterior.prob, posterior)
+    >>> cut = unskew.metrics.best_cut(found, cost_review=20, gain_positive=100)
+    >>> len(cut.curve.n) == len(cut.curve.profit), cut.profit >= cut.everything.profit
+    (True, True)
+    """
 
     n: int
     profit: float
@@ -97,7 +114,18 @@ class Earned:
 
 @dataclass(frozen=True)
 class ProfitCurve:
-    """What reviewing the rows with the highest scores earns, one entry for each of some numbers of rows, from 0 on."""
+    """What reviewing the rows with the highest scores earns, one entry for each of some numbers of rows, from 0 on.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> found = unskew.metrics.estimate_ranking(posterior.prob, posterior)
+    >>> cut = unskew.metrics.best_cut(found, cost_review=20, gain_positive=100)
+    >>> len(cut.curve.n) == len(cut.curve.profit), cut.profit >= cut.everything.profit
+    (True, True)
+    """
 
     n: tuple[int, ...]
     profit: tuple[float, ...]
@@ -133,6 +161,16 @@ class BestCut:
         Rows that have the highest score, which are reviewed together or not at all.
     level : float
         Nominal coverage of all intervals.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> found = unskew.metrics.estimate_ranking(posterior.prob, posterior)
+    >>> cut = unskew.metrics.best_cut(found, cost_review=20, gain_positive=100)
+    >>> len(cut.curve.n) == len(cut.curve.profit), cut.profit >= cut.everything.profit
+    (True, True)
     """
 
     costs: Costs
@@ -231,6 +269,15 @@ def best_cut_of_list(
     like : RankingEstimate or Evidence, optional
         Of the rows that the probabilities were learned from: says how far they may be off. Without it there are no
         intervals.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> cut = unskew.metrics.best_cut_of_list(posterior.prob, posterior.prob, cost_review=20, gain_positive=100)
+    >>> 0 < cut.n < 500
+    True
     """
     costs = _checked(cost_review, gain_positive, cost_miss, capacity)
     scores = finite_scores(score)

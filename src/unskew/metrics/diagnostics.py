@@ -42,6 +42,13 @@ class Finding:
         What to do; empty where nothing is to be done.
     columns : tuple of str
         Columns of the table that it is about, for programs that offer to leave them out.
+
+    Examples
+    --------
+    >>> from unskew import diagnostics
+    >>> finding = diagnostics.Finding("note", "Few labels", "Only 12 rows are labeled.", "Label more.")
+    >>> finding.message
+    'Only 12 rows are labeled. Label more.'
     """
 
     level: str
@@ -319,7 +326,16 @@ def check_known_prior(prior: float, estimate: float) -> Finding:
 
 @dataclass(frozen=True)
 class ParetoTail:
-    """Shape k of a generalized Pareto tail, and how many weights it was fitted to."""
+    """Shape k of a generalized Pareto tail, and how many weights it was fitted to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import diagnostics
+    >>> tail = diagnostics.pareto_tail(np.random.default_rng(0).pareto(2.0, 2000) + 1)
+    >>> 0.2 < tail.shape < 0.8
+    True
+    """
 
     shape: float
     n_tail: int

@@ -47,6 +47,11 @@ class TopRows:
         Precision divided by the share of positives among all rows.
     expected_positives : float
         Positives among them.
+
+    Examples
+    --------
+    >>> list(TopRows.__annotations__)[:3]  # `RankingEstimate.at` gives one
+    ['n', 'threshold', 'precision']
     """
 
     n: int
@@ -84,6 +89,11 @@ class RankingEstimate:
         How well the confidence can be predicted from the row, in [0, 1]; see `unskew.posterior.Posterior`.
     level : float
         Nominal coverage of all intervals.
+
+    Examples
+    --------
+    >>> list(RankingEstimate.__annotations__)[:3]  # `estimate_ranking` gives one
+    ['auc', 'low', 'high']
     """
 
     auc: float
@@ -141,6 +151,15 @@ def estimate_ranking(score: Any, posterior: Posterior, *, level: float = 0.95) -
         Of the same rows, from `unskew.posterior.fit_posterior`.
     level : float in (0, 1)
         Coverage of the intervals.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> found = unskew.metrics.estimate_ranking(posterior.prob, posterior)
+    >>> bool(found.low < unskew.metrics.auc(data.y, posterior.prob) < found.high)
+    True
     """
     judge = _Judge(_checked_score(score, posterior, level), posterior, level)
     auc, low, high = judge.share(partial(_auc, judge.score))
@@ -175,6 +194,15 @@ def compare_rankings(score_a: Any, score_b: Any, posterior: Posterior, *, level:
     """Difference of the AUCs of two scores of the same rows: most of their errors are shared, and cancel.
 
     Warns where the reliability of the posterior is low.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> found = unskew.metrics.compare_rankings(posterior.prob, data.X[:, 0], posterior)
+    >>> found.low < found.difference < found.high
+    True
     """
     warn_of(check_reliability(posterior.reliability, varies=posterior.confidence_varies))
     judge, other = (_Judge(_checked_score(score, posterior, level), posterior, level) for score in (score_a, score_b))

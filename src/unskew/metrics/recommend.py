@@ -70,7 +70,7 @@ def explain(compared: Sequence[Compared], recommended: str, *, with_points: bool
     best = max(compared, key=lambda each: (each.auc, each is chosen))
     reason = f"{best.name} has the highest AUC estimated without negatives, {told(best)}"
     safer = f"{chosen.name} makes the weakest assumption about how labels were given, so it is the safer choice."
-    if best.low <= 0.5 <= best.high:
+    if says_nothing(best):
         doubt = f"its interval, {interval(best.low, best.high)}, contains 0.5, which is chance"
         what = "how good it is" if len(compared) == 1 else "which method is best"
         reason = f"{reason}, but {doubt}: there are too few labels to say {what}."
@@ -80,11 +80,22 @@ def explain(compared: Sequence[Compared], recommended: str, *, with_points: bool
     others = [each for each in compared if each is not best]
     if not others:
         return f"{reason}; nothing else was compared."
-    rivals = [each for each in others if (each.difference_low or 0) <= 0 <= (each.difference_high or 0)]
+    rivals = rivals_of(best, compared)
     if not rivals:
         more = "the other method is" if len(others) == 1 else f"each of the {len(others)} others is"
         return f"{reason}, and {more} worse by more than chance explains."
     return f"{reason}. {_rival_sentence(best, rivals)}"
+
+
+def rivals_of(best: Compared, compared: Sequence[Compared]) -> list[Compared]:
+    """Those that the data cannot distinguish from the recommended one, which is also the best."""
+    others = [each for each in compared if each is not best]
+    return [each for each in others if (each.difference_low or 0) <= 0 <= (each.difference_high or 0)]
+
+
+def says_nothing(best: Compared) -> bool:
+    """Whether even the best cannot be distinguished from chance."""
+    return best.low <= 0.5 <= best.high
 
 
 def _rival_sentence(best: Compared, rivals: Sequence[Compared]) -> str:

@@ -46,6 +46,15 @@ class SarAUC:
         Number of equally weighted labels that the weighted ones are worth, (sum w)^2 / sum w^2.
     unclipped : float
         The estimate before it is clipped to [0, 1], for comparing estimates that chance takes beyond.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(2000, random_state=0)
+    >>> score, u = data.law.posterior(data.X), data.law.labeling_prob(data.X)  # both known for this law
+    >>> found = unskew.metrics.sar_auc(data.labeled, score, data.confidence, u)
+    >>> bool(found.low < unskew.metrics.auc(data.y, score) < found.high)
+    True
     """
 
     auc: float
@@ -78,6 +87,15 @@ class SarCurves:
         Predicted-positive rate, the share of all instances that is flagged.
     prior, label_freq : float
         As in `SarAUC`.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(2000, random_state=0)
+    >>> score, u = data.law.posterior(data.X), data.law.labeling_prob(data.X)  # both known for this law
+    >>> curves = unskew.metrics.sar_curves(data.labeled, score, data.confidence, u)
+    >>> float(curves.tpr[-1]), float(curves.fpr[-1])
+    (1.0, 1.0)
     """
 
     thresholds: np.ndarray
@@ -192,6 +210,15 @@ def sar_curves(
 
     FPR and precision are differences and ratios of estimates: where chance takes them out of [0, 1] they are clipped.
     Parameters as in `sar_auc`.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(2000, random_state=0)
+    >>> score, u = data.law.posterior(data.X), data.law.labeling_prob(data.X)  # both known for this law
+    >>> curves = unskew.metrics.sar_curves(data.labeled, score, data.confidence, u)
+    >>> float(curves.tpr[-1]), float(curves.fpr[-1])
+    (1.0, 1.0)
     """
     sample = read_sample(y, score, confidence, labeling_prob, scenario, clip, prior)
     share, label_freq = prior_and_label_freq(sample)
@@ -209,7 +236,17 @@ def sar_curves(
 
 
 class PairedDifference(NamedTuple):
-    """AUC of the first ranking minus that of the second, with its interval."""
+    """AUC of the first ranking minus that of the second, with its interval.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> found = unskew.metrics.compare_rankings(posterior.prob, data.X[:, 0], posterior)
+    >>> found.low < found.difference < found.high
+    True
+    """
 
     difference: float
     low: float

@@ -38,6 +38,15 @@ class SarScorer:
 
     It requests `confidence`, so that ``GridSearchCV(...).fit(X, y, confidence=r)`` routes it here once metadata routing
     is on. Make one with `make_sar_scorer`.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> ranker = unskew.make("conf-reg").fit(data.X, data.labeled, confidence=data.confidence)
+    >>> scorer = unskew.metrics.make_sar_scorer()
+    >>> bool(scorer(ranker, data.X, data.labeled, confidence=data.confidence) > 0.7)
+    True
     """
 
     scenario: str | None

@@ -30,6 +30,12 @@ class Unit:
     center, scale : float
     absent : int or None
         Number of the feature that is 1 where this one has no value: such rows are left out of its means.
+
+    Examples
+    --------
+    >>> from unskew import diagnostics
+    >>> diagnostics.Unit("number", center=45.0, scale=12.0).scale
+    12.0
     """
 
     kind: str = "number"
@@ -52,6 +58,13 @@ class Shift:
         Labeled minus weighted mean, in standard deviations of the feature over all rows.
     kind : {"number", "share", "date"}
         How the means are to be read, see `Unit`.
+
+    Examples
+    --------
+    >>> from unskew import diagnostics
+    >>> shift = diagnostics.Shift("age", labeled_mean=60.0, weighted_mean=50.0, all_mean=45.0, shift=0.8)
+    >>> shift.labeled_mean > shift.weighted_mean
+    True
     """
 
     feature: str
@@ -96,6 +109,17 @@ def over_representation(
     Returns
     -------
     shifts : largest first, by absolute value
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import diagnostics
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> weight = np.exp(-X[:, 0])  # labels with a high first feature are too frequent, and count less
+    >>> shifts = diagnostics.over_representation(X, weight, X.mean(axis=0), X.std(axis=0), ["age", "amount"])
+    >>> shifts[0].feature, shifts[0].shift > 0
+    ('age', True)
     """
     X = X_labeled.toarray() if sparse.issparse(X_labeled) else np.asarray(X_labeled)
     X, weight = X.astype(np.float64), np.asarray(weight, dtype=np.float64)

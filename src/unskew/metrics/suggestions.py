@@ -48,6 +48,15 @@ class Suggestions:
         those before it are labeled: the mean of the two, relative to now. Only errors of its own coefficients count.
     n_considered : int
         Rows that they were chosen from.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("conf-reg").fit(data.X, data.labeled, confidence=data.confidence)
+    >>> found = unskew.suggest(ranker, data.X, 5, labeled=data.labeled)
+    >>> len(found.rows), len(found.reasons)
+    (5, 5)
     """
 
     rows: np.ndarray
@@ -104,7 +113,7 @@ def suggest(
             f"n must be from 1 to the number of rows without a label, {n_free:,}, but it is {n:,}. Give another number."
         )
     looked_at = _rows_to_look_at(is_labeled, n, check_random_state(random_state))
-    table = rows.take(looked_at).reshape(len(looked_at), -1).astype(np.float64)
+    table = model.table_of(rows.take(looked_at))
     score, free = est.scores_at(rows, looked_at), ~is_labeled[looked_at]
     found = _suggest(model, table, score, free, n, is_prior_known=est.prior is not None)
     return Suggestions(looked_at[found.rows], found.kinds, found.reasons, found.left, found.n_considered)

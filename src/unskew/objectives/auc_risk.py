@@ -29,7 +29,15 @@ def pair_mean(
     high_weight: Tensor | None = None,
     low_weight: Tensor | None = None,
 ) -> Tensor:
-    r"""Mean over all pairs of :math:`a_n b_m \ell(s_n - s_m)`, n from `high` and m from `low`."""
+    r"""Mean over all pairs of :math:`a_n b_m \ell(s_n - s_m)`, n from `high` and m from `low`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> float(risk.pair_mean(torch.tensor([2.0, 0.0]), torch.tensor([1.0]), "zero_one"))
+    0.5
+    """
     _check_scores(high=high, low=low)
     _check_weight("high_weight", high_weight, "high", high)
     _check_weight("low_weight", low_weight, "low", low)
@@ -39,7 +47,15 @@ def pair_mean(
 def distinct_pair_mean(
     score: Tensor, surrogate: str | Surrogate, *, high_weight: Tensor | None = None, low_weight: Tensor | None = None
 ) -> Tensor:
-    r"""Mean over the pairs n != m of one sample of :math:`a_n b_m \ell(s_n - s_m)`; needs two scores or more."""
+    r"""Mean over the pairs n != m of one sample of :math:`a_n b_m \ell(s_n - s_m)`; needs two scores or more.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> float(risk.distinct_pair_mean(torch.tensor([2.0, 0.0, 1.0]), "zero_one"))
+    0.5
+    """
     _check_scores(score=score)
     if len(score) < 2:
         raise ValueError("score must have at least two entries, but it has one. Leave out samples without pairs.")
@@ -54,6 +70,13 @@ def pn_auc_risk(positive: Tensor, negative: Tensor, surrogate: str | Surrogate =
     .. math:: \frac{1}{N^p N^n} \sum_{n} \sum_{m} \ell(s(x^p_n) - s(x^n_m))
 
     Implements: Eq. (4). With the surrogate ``"zero_one"`` it is one minus the AUC.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> float(risk.pn_auc_risk(torch.tensor([2.0, 0.0]), torch.tensor([1.0, -1.0]), "zero_one"))
+    0.25
     """
     _check_scores(positive=positive, negative=negative)
     return mean_over_pairs(positive, negative, as_surrogate(surrogate))
@@ -104,6 +127,15 @@ def nonsymmetric_auc_risk(
 
     Implements: Eq. (102). The last term is the positive-positive term of Eq. (11), which only symmetric surrogates
     turn into a constant. Parameters as in `confidence_auc_risk`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> labeled, unlabeled = torch.tensor([2.0, 1.0]), torch.tensor([0.0, 1.5, -1.0])
+    >>> weight = torch.tensor([1.0, 3.0])
+    >>> bool(risk.nonsymmetric_auc_risk(labeled, unlabeled, weight, 0.4, "logistic") > 0)
+    True
     """
     _check_batch(labeled, unlabeled, weight)
     check_value("alpha", alpha, above(0, 1))
@@ -119,6 +151,15 @@ def two_sample_auc_risk(
 
     Implements: Eq. (106). Two-sample scenario: `unlabeled` are a sample of everything, drawn apart from the labeled;
     `weight` is confidence over density ratio.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> labeled, unlabeled = torch.tensor([2.0, 1.0]), torch.tensor([0.0, 1.5, -1.0])
+    >>> weight = torch.tensor([1.0, 3.0])
+    >>> round(float(risk.two_sample_auc_risk(labeled, unlabeled, weight, "zero_one")), 3)
+    0.5
     """
     _check_batch(labeled, unlabeled, weight)
     return mean_over_pairs(labeled, unlabeled, _symmetric_surrogate(surrogate), weight)
@@ -133,6 +174,15 @@ def nonsymmetric_two_sample_auc_risk(
 
     The step from Eq. (17) to Eq. (102), taken from Eq. (106): the positive-positive term of Eq. (11) with
     p^p = (r / w) p^l / pi (decision 9).
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> labeled, unlabeled = torch.tensor([2.0, 1.0]), torch.tensor([0.0, 1.5, -1.0])
+    >>> weight = torch.tensor([1.0, 3.0])
+    >>> risk.nonsymmetric_two_sample_auc_risk(labeled, unlabeled, weight, "logistic").ndim
+    0
     """
     _check_batch(labeled, unlabeled, weight)
     return _nonsymmetric(labeled, unlabeled, weight, None, as_surrogate(surrogate))
@@ -152,6 +202,16 @@ def absolute_auc_risk(
 
     Implements: Eq. (16). In the two-sample scenario the factor is 1/((1-pi) pi), because c / alpha = 1 / pi, and
     `label_freq` is not needed. A non-symmetric surrogate has no constant: it is inside its bracket already.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> labeled, unlabeled = torch.tensor([2.0, 1.0]), torch.tensor([0.0, 1.5, -1.0])
+    >>> weight = torch.tensor([1.0, 3.0])
+    >>> bracket = risk.confidence_auc_risk(labeled, unlabeled, weight, 0.4, "sigmoid")
+    >>> risk.absolute_auc_risk(bracket, prior=0.5, label_freq=0.8).ndim
+    0
     """
     check_choice("scenario", scenario, SCENARIOS)
     check_value("prior", prior, above(0, 1))
@@ -168,7 +228,18 @@ def absolute_auc_risk(
 
 
 def weighted_auc_risk(batch: ScoredBatch, surrogate: Surrogate, scenario: str) -> Tensor:
-    """Risk of a batch in the form for its scenario and surrogate, without any check: what training minimizes."""
+    """Risk of a batch in the form for its scenario and surrogate, without any check: what training minimizes.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import risk
+    >>> from unskew.records import ScoredBatch
+    >>> from unskew.surrogates import sigmoid
+    >>> batch = ScoredBatch(torch.tensor([2.0, 1.0]), torch.tensor([0.0, 1.5]), 0.5, weight=torch.ones(2))
+    >>> risk.weighted_auc_risk(batch, sigmoid, "one-sample").ndim
+    0
+    """
     assert batch.weight is not None
     alpha = batch.alpha if scenario == "one-sample" else None
     if not surrogate.symmetric:

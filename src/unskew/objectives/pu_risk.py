@@ -50,6 +50,15 @@ def pu_risk_parts(
     surrogate : Surrogate
         Loss of a score times its sign.
     scenario : "one-sample" or "two-sample"
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import pu_risk
+    >>> from unskew.surrogates import logistic
+    >>> positive, negative = pu_risk.pu_risk_parts(torch.ones(3), torch.zeros(5), 0.3, 0.4, logistic, "one-sample")
+    >>> positive.ndim, negative.ndim
+    (0, 0)
     """
     loss_if_negative = surrogate(-labeled)
     everything = mean_over_everything(loss_if_negative, surrogate(-unlabeled), alpha, scenario)
@@ -57,7 +66,15 @@ def pu_risk_parts(
 
 
 def absolute_correction(positive: Tensor, negative: Tensor) -> Tensor:
-    """Return the sum of both parts with the absolute value of the second, which cannot be driven below zero."""
+    """Return the sum of both parts with the absolute value of the second, which cannot be driven below zero.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import pu_risk
+    >>> float(pu_risk.absolute_correction(torch.tensor(0.5), torch.tensor(-0.25)))
+    0.75
+    """
     return positive + negative.abs()
 
 
@@ -66,6 +83,13 @@ def nonnegative_correction(positive: Tensor, negative: Tensor, beta: float = 0.0
 
     The correction of Kiryo et al. (2017): where the second part is below -beta, the value is the first part minus beta,
     and the gradient is that of -gamma times the second part alone.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import pu_risk
+    >>> float(pu_risk.nonnegative_correction(torch.tensor(0.5), torch.tensor(0.25)))
+    0.75
     """
     push_up = -gamma * negative
     held = push_up + (positive - beta - push_up).detach()

@@ -29,6 +29,13 @@ class Surrogate:
         Margins to losses, element by element; differentiable by torch.
     slope : callable
         ``slope(margin, loss)``: the derivative, from the margins and the losses already computed from them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from unskew import surrogates
+    >>> surrogates.sigmoid, float(surrogates.sigmoid(torch.tensor(0.0)))
+    (<sigmoid surrogate, symmetric>, 0.5)
     """
 
     name: str

@@ -194,6 +194,13 @@ def risk_deviation_bound(
     .. math:: \Gamma = \frac{c}{1 - \pi} \left[ B + \frac{\epsilon_\alpha}{\delta} \right]
 
     Implements: Eq. (77). B is `bracket_deviation_bound` with alpha = c pi; see also `labeled_share_error`.
+
+    Examples
+    --------
+    >>> from unskew import theory
+    >>> known = dict(prior=0.1, label_freq=0.5, lower_bound=0.1, n_candidates=10, failure_prob=0.05)
+    >>> theory.risk_deviation_bound(1000, 10_000, **known) < theory.risk_deviation_bound(100, 1000, **known)
+    True
     """
     _check(prior=prior, label_freq=label_freq)
     n, alpha = (n_labeled, n_unlabeled), label_freq * prior

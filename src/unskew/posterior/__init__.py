@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from unskew.data.images import as_columns
 from unskew.data.labels import check_labels
 from unskew.data.validation import (
     SCENARIOS,
@@ -24,7 +25,7 @@ from unskew.data.validation import (
 )
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._basis import FARTHEST, Scaling, Waves, block_size, scores_of_ranks
-from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, rows_to_fit
+from unskew.posterior._fit import LEAST_LABELED, FittedPosterior, fit_rows, most_rows, rows_to_fit
 from unskew.posterior._model import PosteriorModel, dense, offset_for
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "block_size",
     "fit_posterior",
     "fit_rows",
+    "most_rows",
     "offset_for",
     "rows_to_fit",
     "scores_of_ranks",
@@ -61,6 +63,12 @@ class Uncertainty:
         Of how far labeled rows differ from others in what their columns do not show.
     calibration : float
         Of a confidence that is off by as much as well-kept ones are, which cannot be seen from inside.
+
+    Examples
+    --------
+    >>> from unskew.posterior import Uncertainty
+    >>> Uncertainty(model=0.01, classes=0.02, selection=0.0, calibration=0.0).classes
+    0.02
     """
 
     model: float
@@ -91,6 +99,16 @@ class Posterior:
         Probabilities under other assumptions about what the rows cannot show.
     confidence_varies : bool
         Whether labels differ in their confidence.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> bool(abs(posterior.prob.mean() - data.y.mean()) < 0.1)
+    True
+    >>> posterior.predict(data.X[:3]).shape
+    (3,)
     """
 
     prob: np.ndarray
@@ -228,9 +246,9 @@ def _check_prior(prior: Any, labeled_share: float) -> None:
 
 
 def _flat(X: Any) -> Any:
-    """Rows of numbers; images as their pixels, sparse matrices as they are."""
+    """Rows of numbers; images as their gradients and colors, sparse matrices as they are."""
     X = plain_array(X)
     if not sparse.issparse(X):
         X = np.asarray(X)
-        X = X.reshape(len(X), -1) if X.ndim > 2 else X
+        X = as_columns(X) if X.ndim > 2 else X
     return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")

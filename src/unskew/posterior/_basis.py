@@ -59,6 +59,14 @@ class Scaling:
     ranked : array of int
         Those of the kept ones whose rank counts, too; that of a column with two values would be the same column again.
     quantiles : array of shape (QUANTILES, n_ranked)
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> posterior.model.scaling.mean.shape[0] >= 2
+    True
     """
 
     center: np.ndarray | None
@@ -191,13 +199,29 @@ def _normal_score(values: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
 
 
 def scores_of_ranks(n: int) -> np.ndarray:
-    """Normal scores of the ranks 0, 1/2, 1, ... among n numbers."""
+    """Normal scores of the ranks 0, 1/2, 1, ... among n numbers.
+
+    Examples
+    --------
+    >>> from unskew.posterior import scores_of_ranks
+    >>> scores = scores_of_ranks(3)
+    >>> len(scores), bool(abs(scores.sum()) < 1e-9)
+    (7, True)
+    """
     return np.asarray(ndtri(np.clip(np.arange(2 * n + 1) / 2, 0.5, n - 0.5) / n))
 
 
 @dataclass(frozen=True)
 class Waves:
-    """Random cosines, which stand for a Gaussian process with the squared exponential kernel (Rahimi, Recht, 2007)."""
+    """Random cosines, which stand for a Gaussian process with the squared exponential kernel (Rahimi, Recht, 2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew.posterior import Waves
+    >>> Waves(frequencies=np.zeros((2, 4)), phases=np.zeros(4)).phases.shape
+    (4,)
+    """
 
     frequencies: np.ndarray
     phases: np.ndarray
@@ -244,7 +268,14 @@ def columns_of_propensity(features: np.ndarray) -> np.ndarray:
 
 
 def block_size(n_inputs: int) -> int:
-    """Rows of this width that are worked on at a time."""
+    """Rows of this width that are worked on at a time.
+
+    Examples
+    --------
+    >>> from unskew.posterior import block_size
+    >>> block_size(10) >= block_size(1000) > 0
+    True
+    """
     return max(64, min(BLOCK, BLOCK_NUMBERS // max(1, n_inputs)))
 
 

@@ -79,21 +79,34 @@ class FittedPosterior:
         return self.model.errors.covariance
 
 
+def most_rows(n_inputs: int, most: int = MOST_UNLABELED) -> int:
+    """Rows of this width that are fitted to, at most: `most`, or fewer of wide ones."""
+    return min(most, max(200, MOST_CELLS // max(1, n_inputs)))
+
+
 def rows_to_fit(
     labeled: np.ndarray, n_inputs: int, rng: np.random.RandomState, least: int = LEAST_LABELED
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that are fitted to, in order, and how many of the table each stands for."""
+    """Rows that are fitted to, in order, and how many of the table each stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew.posterior import rows_to_fit
+    >>> rows, stands_for = rows_to_fit(np.arange(100) < 20, 2, np.random.RandomState(0))
+    >>> len(rows), bool((stands_for == 1).all())  # few rows are all fitted to
+    (100, True)
+    """
     found = int(labeled.sum()), int((~labeled).sum())
     if min(found) < least:
         raise TooFewLabeled(
             f"a posterior needs at least {least} labeled and {least} unlabeled rows, but there are {found[0]} and "
             f"{found[1]}. Label more."
         )
-    room = max(200, MOST_CELLS // max(1, n_inputs))
     rows, weight = [], np.ones(len(labeled))
     for which, most in ((labeled, MOST_LABELED), (~labeled, MOST_UNLABELED)):
-        places = np.flatnonzero(which)
-        kept = places if len(places) <= min(most, room) else rng.choice(places, min(most, room), replace=False)
+        places, most = np.flatnonzero(which), most_rows(n_inputs, most)
+        kept = places if len(places) <= most else rng.choice(places, most, replace=False)
         weight[kept] = len(places) / len(kept)
         rows.append(kept)
     chosen = np.sort(np.concatenate(rows))
@@ -113,6 +126,18 @@ def fit_rows(
     """Fit to these rows, of which each stands for `weight` rows of the table; `confidence` is of the labeled ones.
 
     Other sets of assumptions are for errors of estimates; probabilities and scores do not need them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unskew
+    >>> from unskew.posterior import fit_rows
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> labeled = data.labeled == 1
+    >>> rng = np.random.RandomState(0)
+    >>> fitted = fit_rows(data.X, labeled, data.confidence[labeled], np.ones(300), False, rng)
+    >>> type(fitted).__name__
+    'FittedPosterior'
     """
     scaling, features, alone = _best_scaling(X, labeled, confidence, rng)
     del X  # a caller that keeps no name for it, nor passes it in a list of arguments, lets it go here

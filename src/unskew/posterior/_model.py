@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit
 
+from unskew.data.images import as_columns, as_pixels
 from unskew.objectives.joint_likelihood import flattening
 from unskew.posterior._basis import N_WAVES, QUANTILES, Scaling, Waves, block_size, columns_of_propensity
 from unskew.posterior._confidence import noise_variance
@@ -47,6 +49,16 @@ class PosteriorModel:
         Added to the logits; 0 unless the prior is known.
     errors : Errors or None
         None in a model of an earlier version, and in one that only gives scores.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(500, random_state=0)
+    >>> posterior = unskew.posterior.fit_posterior(data.X, data.labeled, data.confidence)
+    >>> bool(abs(posterior.prob.mean() - data.y.mean()) < 0.1)
+    True
+    >>> posterior.predict(data.X[:3]).shape
+    (3,)
     """
 
     scaling: Scaling
@@ -55,6 +67,16 @@ class PosteriorModel:
     unseen: np.ndarray
     offset: np.ndarray
     errors: Errors | None = None
+
+    @property
+    def n_inputs(self) -> int | None:
+        """Numbers of a row that it was fitted to; None in a model of the first version, if they were few."""
+        known = self.scaling.center if self.scaling.filled is None else self.scaling.filled
+        return None if known is None else len(known)
+
+    def table_of(self, rows: np.ndarray) -> np.ndarray:
+        """Rows as the table that it was fitted to; in an earlier version images were their pixels."""
+        return as_pixels(rows) if self.n_inputs in (None, prod(rows.shape[1:])) else as_columns(rows)
 
     def columns(self, X: np.ndarray) -> np.ndarray:
         """Columns in which f is linear."""
@@ -177,7 +199,17 @@ def dense(X: Any) -> np.ndarray:
 
 
 def offset_for(prior: float, logits: np.ndarray) -> float:
-    """What has to be added to all logits so that the mean probability is the known prior."""
+    """What has to be added to all logits so that the mean probability is the known prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import expit
+    >>> from unskew.posterior import offset_for
+    >>> logits = np.array([-1.0, 0.0, 2.0])
+    >>> round(float(expit(logits + offset_for(0.3, logits)).mean()), 6)
+    0.3
+    """
     low, high = logit(prior) - logits.max(), logit(prior) - logits.min()
     for _ in range(60):
         middle = (low + high) / 2

@@ -21,7 +21,7 @@ from unskew.metrics.evidence import Evidence
 from unskew.metrics.gather import gather_evidence
 from unskew.posterior import fit_posterior
 from unskew.practice.labeled_table import MOST_JUDGED, LabeledTable
-from unskew.practice.model import Source, TableModel
+from unskew.practice.model import USUAL_METHOD, Source, TableModel
 from unskew.rankers import Ranker, make, method_card
 from unskew.tables import Schema
 
@@ -57,7 +57,7 @@ class TrainingOptions:
         Share of positives, where it is known.
     """
 
-    method: str = "auto"
+    method: str = USUAL_METHOD
     seed: int = 0
     epochs: int | None = None
     prior: float | None = None
@@ -122,12 +122,16 @@ def fit_table(
         require_room_for_labeled(training.prior, float(np.mean(table.y)), advice, f"{table.path}: --prior")
     with warn_once(_about_a_fit(training.method, int(table.y.sum()), int((table.y == 0).sum()))):
         ranker.fit(table.X, table.y, confidence=table.confidence, validation=held_out)
-    evidence = _evidence_of_fit(table, ranker, training.seed, n_jobs) if estimate else None
+    return judged(table, ranker, source_of(table, validation), training.seed, n_jobs if estimate else None)
+
+
+def judged(table: LabeledTable, ranker: Ranker, source: Source, seed: int, n_jobs: int | None) -> TableModel:
+    """A fitted ranker as the model of a table, with an estimate of how good it is unless `n_jobs` is None."""
+    evidence = None if n_jobs is None else _evidence_of_fit(table, ranker, seed, n_jobs)
     if evidence is not None:
         evidence = replace(evidence, findings=(*table.findings, *evidence.findings))
     kept = None if evidence is None else evidence.to_json()
-    summary = TableSummary.of(table.checked, ranker)
-    return TableModel(ranker, table.schema, source_of(table, validation), kept, summary=summary)
+    return TableModel(ranker, table.schema, source, kept, summary=TableSummary.of(table.checked, ranker))
 
 
 def source_of(table: LabeledTable, validation: LabeledTable | None = None) -> Source:

@@ -18,6 +18,7 @@ from unskew.tables import (
     ParquetTable,
     Roles,
     Schema,
+    Table,
     Tally,
     check_kinds,
     open_table,
@@ -101,13 +102,14 @@ def read_labeled(
     exclude: Sequence[str] = (),
     blank_is_unlabeled: bool = False,
     kinds: Mapping[str, str] | None = None,
+    opened: Table | None = None,
 ) -> LabeledTable:
     """Read and check a file to fit on; columns of labels, confidence and true classes are not features.
 
     The columns in `kinds` are read as what it says ("numeric", "boolean", "categorical", "date"), the others as what
-    their values look like.
+    their values look like. `opened` is what is at the path, if that was opened already.
     """
-    opened = open_table(path)
+    opened = open_table(path) if opened is None else opened
     roles = list(dict.fromkeys(name for name in (label, confidence, truth) if name is not None))
     excluded = tuple(dict.fromkeys([*exclude, *([] if truth is None else [truth])]))
     for name in (*roles, *excluded):

@@ -1,6 +1,7 @@
 """A ranker together with the table it was fitted on: its columns, how they became features, what was found."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,12 +12,15 @@ import numpy as np
 
 from unskew._support.json_records import build
 from unskew._support.modelfile import read_model_file
-from unskew._support.text import percent
+from unskew._support.text import percent, visible
 from unskew.checks import TableSummary
 from unskew.errors import ModelFileError
 from unskew.metrics.evidence import Evidence
 from unskew.rankers import Ranker, ranker_in
 from unskew.tables import Schema, require_file
+
+USUAL_METHOD = "auto"
+"""What is trained if no method is named."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,17 @@ class Source:
     def aside(self) -> tuple[str, ...]:
         """Columns that were not to be features."""
         return (self.label, *([] if self.confidence is None else [self.confidence]), *self.excluded)
+
+    def fit_command(self, table: str, method: str) -> str:
+        """The command that fits a table of the same columns in the same way."""
+        words = ["unskew", "fit", table, "--label", self.label]
+        if self.confidence is not None:
+            words += ["--confidence", self.confidence]
+        for name in self.excluded:
+            words += ["--exclude", name]
+        if method != USUAL_METHOD:
+            words += ["--method", method]
+        return shlex.join(visible(each) for each in words)
 
 
 @dataclass(frozen=True)

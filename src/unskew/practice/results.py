@@ -12,7 +12,7 @@ from unskew.practice.compare import Comparison
 from unskew.practice.cut import cut_for_page, cut_json, points_of
 from unskew.practice.fit import TrainingOptions, source_of, why_no_estimate
 from unskew.practice.labeled_table import LabeledTable
-from unskew.practice.model import TableModel
+from unskew.practice.model import Source, TableModel
 from unskew.practice.report.comparison_page import comparison_page
 from unskew.practice.report.model_page import ModelCard, model_page
 from unskew.rankers import method_card
@@ -92,7 +92,9 @@ def comparison_html(result: Comparison, about: Mapping[str, Any]) -> str:
         *((f"version of {name}", each) for name, each in about["versions"].items()),
         ("made", source["made"]),
     ]
-    return comparison_page(source["file"], facts, result)
+    counts = source["n_rows"], source["n_labeled"]
+    command = Source(**source).fit_command(source["file"], result.recommended)
+    return comparison_page(source["file"], facts, result, counts, command)
 
 
 def _source_facts(source: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """Rows to label next as a list for people, and the table with what they found."""
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unskew._support.progress import progress_bar
-from unskew._support.text import listed, plural, shown, visible
+from unskew._support.text import listed, plural, shown
 from unskew.errors import TableError
 from unskew.metrics.estimates import findings_instead_of_warnings
 from unskew.metrics.suggestions import MOST_ROWS, note_on_reliability, suggest
-from unskew.practice.fit import TrainingOptions
 from unskew.practice.model import TableModel
 from unskew.practice.origin import digest_of
 from unskew.practice.reasons import RowSample
@@ -136,19 +134,8 @@ def fill_in(model: TableModel, path: Path, checked: Path, out: Path) -> FilledIn
             writer.write(_with_labels(frame, 1 + n_rows, answers, (label, confidence), yes))
             n_rows += len(frame)
             step(n=len(frame))
-    return FilledIn(
-        len(answers.rows), answers.n_positive, _command_to_fit(model, confidence, out), (*table.notes, *answers.notes)
-    )
-
-
-def _command_to_fit(model: TableModel, confidence: str, table: Path) -> str:
-    """How the model was fitted, as a command for another table with the same columns."""
-    words = ["unskew", "fit", str(table), "--label", model.source.label, "--confidence", confidence]
-    for name in model.source.excluded:
-        words += ["--exclude", name]
-    if model.ranker.name != TrainingOptions().method:
-        words += ["--method", model.ranker.name]
-    return shlex.join(visible(each) for each in words)
+    again = model.source.fit_command(str(out), model.ranker.name)
+    return FilledIn(len(answers.rows), answers.n_positive, again, (*table.notes, *answers.notes))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from unskew.rankers._base import Ranker
 from unskew.rankers._by_labeling import LabelingRanker
 from unskew.rankers._by_risk import RiskRanker
 from unskew.rankers._card import MethodCard, card_of
+from unskew.rankers._shared import fit_share, require_team
 from unskew.rankers._state import ranker_of
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "MethodCard",
     "Ranker",
     "RiskRanker",
+    "fit_share",
     "load",
     "make",
     "method_card",
@@ -32,6 +34,7 @@ __all__ = [
     "ranker_class",
     "ranker_classes",
     "register",
+    "require_joins_team",
 ]
 
 _registered: dict[str, type[Ranker]] = {}
@@ -58,6 +61,21 @@ def register(kind: type[Ranker]) -> type[Ranker]:
     From then on `methods`, `make`, `load` and every comparison in this process know it, after the package's own. The
     class derives from `RiskRanker` (learns by a risk) or `LabelingRanker` (turns the labeling probability into a
     score); `examples/new_method.py` is a complete one.
+
+    Examples
+    --------
+    A method that derives its score from the labeling probability::
+
+        @unskew.register
+        @dataclass(kw_only=True, eq=False, repr=False)
+        class Plain(unskew.LabelingRanker):
+            name: ClassVar[str] = "plain"
+            ...
+
+    >>> import unskew
+    >>> unskew.register(unskew.ConfidenceAUC)
+    Traceback (most recent call last):
+    ValueError: the name 'conf-auc' is taken by ConfidenceAUC. Choose another.
     """
     if not (inspect.isclass(kind) and issubclass(kind, Ranker)):
         raise TypeError(f"register takes a class derived from RiskRanker or LabelingRanker, but it got {kind!r}.")
@@ -87,7 +105,14 @@ def method_card(name: str) -> MethodCard:
 
 
 def method_cards() -> tuple[MethodCard, ...]:
-    """Cards of all methods, in the paper's order."""
+    """Cards of all methods, in the paper's order.
+
+    Examples
+    --------
+    >>> cards = method_cards()
+    >>> cards[0].name, cards[0].needs
+    ('conf-auc', ('confidence',))
+    """
     return tuple(card_of(kind) for kind in ranker_classes())
 
 
@@ -112,6 +137,11 @@ def ranker_class(name: str) -> type[Ranker]:
     if name not in _rankers():
         raise ValueError(f"there is no method {name!r}, only {', '.join(methods())}.{closest_name(name, methods())}")
     return _rankers()[name]
+
+
+def require_joins_team(ranker: Ranker) -> None:
+    """Refuse a ranker that workers which hold the rows together cannot learn."""
+    require_team(ranker, [kind.name for kind in ranker_classes() if kind.joins_team])
 
 
 def make(name: str, **parameters: Any) -> Ranker:
@@ -142,6 +172,18 @@ def load(path: str | os.PathLike[str], network: Callable[..., nn.Module] | None 
         The model file.
     network : callable, optional
         What was passed as `network` when the model was fitted, if that was a callable.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("conf-reg").fit(data.X, data.labeled, confidence=data.confidence)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ranker.save(f"{folder}/model.unskew")
+    ...     again = unskew.load(f"{folder}/model.unskew")
+    >>> bool((again.decision_function(data.X) == ranker.decision_function(data.X)).all())
+    True
     """
     return ranker_in(read_model_file(path), path, network)
 

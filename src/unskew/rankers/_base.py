@@ -137,6 +137,7 @@ class Ranker(MayGrowTrees, Exportable, ClassifierMixin, BaseEstimator, ABC):
     trains_networks: ClassVar[bool] = True  # on the rows as they are
     holds_out: ClassVar[bool] = True  # whether rows held out choose an epoch
     keep: ClassVar[str] = "best"  # of the epochs: that of the lowest validation risk, or the "last"
+    joins_team: ClassVar[bool] = False  # whether workers that hold the rows together can learn it
     beyond_paper: ClassVar[bool] = False  # this library's own: experiments train it as users do
     drive: ClassVar[float] = 1.0  # learning rate over the usual one, where it is chosen by the size of the data
     network_kinds: ClassVar[dict[str, str]] = {}  # of networks that are not of the kind `network`, by their names
@@ -273,7 +274,7 @@ class Ranker(MayGrowTrees, Exportable, ClassifierMixin, BaseEstimator, ABC):
         train = data
         if held_out is None:
             train, held_out = hold_out(data, self.validation_fraction, rng) if self.holds_out else (data, data)
-        return self._learn_once(train, held_out, prior, rng)
+        return self.learn_once(train, held_out, prior, rng)
 
     def take_members(self, together: Together, data: PUData) -> float:
         """Score by these members from now on; returns the share of positives."""
@@ -285,10 +286,11 @@ class Ranker(MayGrowTrees, Exportable, ClassifierMixin, BaseEstimator, ABC):
         if len(labelings) == len(together.members):
             self.labeling_: Any = mean_labeling(labelings)
         if not hasattr(self, "prior_") and hasattr(together.members[0].ranker, "prior_"):
-            self._show_prior(together.prior, data.alpha)
+            self.show_prior(together.prior, data.alpha)
         return together.prior
 
-    def _learn_once(self, train: PUData, held_out: PUData, prior: float | None, rng: np.random.RandomState) -> float:
+    def learn_once(self, train: PUData, held_out: PUData, prior: float | None, rng: np.random.RandomState) -> float:
+        """Learn by one fit from records that were split already; returns the share of positives."""
         in_training = held_out is train
         shared = not in_training and held_out.X is train.X
         often = [held_out.labeled_rows, held_out.unlabeled_rows] if shared else []
@@ -331,8 +333,8 @@ class Ranker(MayGrowTrees, Exportable, ClassifierMixin, BaseEstimator, ABC):
     def fit_member(self, train: PUData, held_out: PUData, prior: float | None) -> tuple[Self, float]:
         """Learn from a part of the data, and let another choose the epoch; returns the share of positives, too."""
         if prior is not None:
-            self._show_prior(prior, train.alpha)
-        prior = self._learn_once(train, held_out, prior, check_random_state(self.random_state))
+            self.show_prior(prior, train.alpha)
+        prior = self.learn_once(train, held_out, prior, check_random_state(self.random_state))
         self._finish(train, prior, inside=True)
         return self, prior
 
@@ -366,16 +368,17 @@ class Ranker(MayGrowTrees, Exportable, ClassifierMixin, BaseEstimator, ABC):
         known = None if self.prior is None else with_room_for_labeled(float(self.prior), data, self.scenario)
         found = fit_probability(data, self.scenario, known)
         self.posterior_, self.reliability_ = found.model, found.reliability
-        return self._show_prior(found.prior, data.alpha)
+        return self.show_prior(found.prior, data.alpha)
 
     def _find_prior(self, parts: list[PUData]) -> float:
         """Share of positives without a posterior: known, or by the weights."""
         share = share_of_positives(self.prior, parts, self.clip, self.scenario)
         if share.impossible and self.needs_prior():
             warn_impossible(share, type(self).__name__)
-        return self._show_prior(share.prior, parts[0].alpha) if share.trusted else share.prior
+        return self.show_prior(share.prior, parts[0].alpha) if share.trusted else share.prior
 
-    def _show_prior(self, prior: float, alpha: float) -> float:
+    def show_prior(self, prior: float, alpha: float) -> float:
+        """Set the estimates, which `fit` promises where they can be trusted."""
         self.prior_ = prior
         # Two samples do not determine which share of the positives is labeled.
         self.label_freq_ = alpha / prior if self.scenario == "one-sample" else float("nan")

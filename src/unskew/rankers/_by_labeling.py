@@ -17,7 +17,14 @@ from unskew.rankers.labeling import as_model
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LabelingRanker(Ranker):
-    """A method whose score is a function of the labeling probability."""
+    """A method whose score is a function of the labeling probability.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> issubclass(unskew.NonTraditional, unskew.LabelingRanker)
+    True
+    """
 
     uses_labeling: ClassVar[bool] = True
 

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
@@ -13,7 +14,16 @@ from unskew.rankers._base import Ranker
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RiskRanker(Ranker):
-    """A method that learns its score by minimizing a risk."""
+    """A method that learns its score by minimizing a risk.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> issubclass(unskew.ConfidenceAUC, unskew.RiskRanker)
+    True
+    """
+
+    joins_team: ClassVar[bool] = True
 
     def weigh(self, data: PUData) -> PUData:
         """Put the weights that the risk needs into the record."""

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -75,29 +76,72 @@ def _from_confidence(parts: list[PUData], alpha: float, clip: float, scenario: s
     return Share(float(np.clip(estimate, least, 1.0)), trusted=True, impossible=impossible)
 
 
+class Order(Protocol):
+    """Scores in ascending order, wherever they are."""
+
+    def __len__(self) -> int:
+        """Count of scores."""
+
+    def at(self, place: int) -> float:
+        """Score at a place, from 0 on."""
+
+    def count_below(self, value: float) -> int:
+        """Scores below a value."""
+
+    def count_up_to(self, value: float) -> int:
+        """Scores below a value or equal to it."""
+
+
+class InMemory:
+    """Scores in an array; see `Order`."""
+
+    def __init__(self, score: np.ndarray) -> None:
+        self.score = score
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def at(self, place: int) -> float:
+        """Score at a place, from 0 on."""
+        return float(np.partition(self.score, place)[place])
+
+    def count_below(self, value: float) -> int:
+        """Scores below a value."""
+        return int(np.count_nonzero(self.score < value))
+
+    def count_up_to(self, value: float) -> int:
+        """Scores below a value or equal to it."""
+        return int(np.count_nonzero(self.score <= value))
+
+
 def cut(score: np.ndarray, share: float) -> float:
     """Threshold that this share of the scores reaches, halfway between two of them so that rounding does not decide."""
-    if len(score) == 1:
-        return float(score[0])
-    n_below = min(max(round((1 - share) * len(score)), 1), len(score) - 1)
-    low, high = np.partition(score, (n_below - 1, n_below))[n_below - 1 : n_below + 1]
-    if low == high:
-        return _threshold_beside_tie(score, float(high), len(score) - n_below)
-    return _halfway(low, high)
+    return cut_in(InMemory(score), share)
 
 
-def _threshold_beside_tie(score: np.ndarray, tie: float, wanted: int) -> float:
+def cut_in(scores: Order, share: float) -> float:
+    """The same of scores wherever they are."""
+    n = len(scores)
+    if n == 1:
+        return scores.at(0)
+    n_below = min(max(round((1 - share) * n), 1), n - 1)
+    low, high = scores.at(n_below - 1), scores.at(n_below)
+    return _halfway(low, high) if low != high else _threshold_beside_tie(scores, high, n - n_below)
+
+
+def _threshold_beside_tie(scores: Order, tie: float, wanted: int) -> float:
     """Threshold above or below scores that are all the same, so that nearly as many as wanted reach it, but not none.
 
     Where all scores are the same it is the more frequent class that all get.
     """
-    above, below = score[score > tie], score[score < tie]
-    if not len(above) and not len(below):
-        return tie if 2 * wanted > len(score) else float(np.nextafter(tie, np.inf))
-    too_few, too_many = wanted - len(above), len(score) - len(below) - wanted
-    if len(above) and (too_few <= too_many or not len(below)):
-        return _halfway(tie, above.min())
-    return _halfway(below.max(), tie)
+    n, n_below = len(scores), scores.count_below(tie)
+    n_above = n - scores.count_up_to(tie)
+    if not n_above and not n_below:
+        return tie if 2 * wanted > n else float(np.nextafter(tie, np.inf))
+    too_few, too_many = wanted - n_above, n - n_below - wanted
+    if n_above and (too_few <= too_many or not n_below):
+        return _halfway(tie, scores.at(n - n_above))
+    return _halfway(scores.at(n_below - 1), tie)
 
 
 def _halfway(low: float, high: float) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from unskew._support.memory import give_back
+from unskew.data.images import as_columns
 from unskew.data.records import PUData
 from unskew.data.rows import DenseRows, Rows, SparseRows
 from unskew.posterior import LEAST_LABELED, PosteriorModel, block_size, fit_rows, offset_for, rows_to_fit
@@ -63,12 +64,12 @@ def logits_of(model: PosteriorModel, X: Rows, rows: np.ndarray | None = None) ->
     X.walk()
     size = block_size(prod(X.shape))
     parts = (rows[start : start + size] for start in range(0, len(rows), size))
-    return np.concatenate([np.empty(0), *(model.logits(table_of(X, part))[:, 0] for part in parts)])
+    return np.concatenate([np.empty(0), *(model.logits(model.table_of(X.take(part)))[:, 0] for part in parts)])
 
 
 def table_of(X: Rows, rows: np.ndarray) -> np.ndarray:
-    """These rows as a table of numbers in float64; images as their pixels."""
-    return np.asarray(X.take(rows).reshape(len(rows), -1), dtype=np.float64)
+    """These rows as a table of numbers in float64; images as their gradients and colors."""
+    return as_columns(X.take(rows))
 
 
 def require_posterior(ranker: Any) -> bool:

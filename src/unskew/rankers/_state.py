@@ -5,7 +5,7 @@ import math
 import platform
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from reprlib import repr as short
@@ -18,6 +18,7 @@ from torch import nn
 from unskew._support.json_records import build
 from unskew._support.modelfile import ModelFile
 from unskew._version import __version__
+from unskew.data.images import n_columns_of
 from unskew.data.rows import as_rows
 from unskew.errors import LabelingNotSavedWarning, ModelFileError
 from unskew.learning._perceptron import Perceptron
@@ -138,6 +139,12 @@ def _require_room(network: Callable[..., nn.Module], shape: tuple[int, ...], mod
         )
 
 
+def _inputs_of(arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> int:
+    """Numbers of a row that a function in closed form takes: those of an earlier version took the pixels of images."""
+    n_columns = n_columns_of(shape)
+    return n_columns if np.shape(arrays.get("filled", 0)) == (n_columns,) else math.prod(shape)
+
+
 def _require_working(ranker: "Ranker") -> None:
     """Refuse a model that cannot score: it scores a row of zeros."""
     row = as_rows(np.zeros((1, *ranker.input_shape_), dtype=np.float32))
@@ -198,7 +205,11 @@ def _ranker_from(
         arrays = {name: each for name, each in arrays.items() if not re.match(r"member\d+\.", name)}
     for word in FUNCTIONS:
         if of_function := _arrays_of(word, arrays):
-            setattr(ranker, f"{word}_", PosteriorModel.from_arrays(of_function, math.prod(ranker.input_shape_)))
+            setattr(
+                ranker,
+                f"{word}_",
+                PosteriorModel.from_arrays(of_function, _inputs_of(of_function, ranker.input_shape_)),
+            )
     names = {name.partition(".")[0] for name in arrays} - set(FUNCTIONS)
     of_labeling = {name for name in names if re.fullmatch(r"labeling\d+", name)}
     for name in names - of_labeling:

@@ -93,6 +93,7 @@ class ConfidenceJoint(TwoNetworkRanker):
     without_confidence: ClassVar[str] = "and only which rows are labeled counts"
     network_kinds: ClassVar[dict[str, str]] = {"propensity_network": "linear"}
     beyond_paper: ClassVar[bool] = True
+    joins_team: ClassVar[bool] = True
     drive: ClassVar[float] = 4.0  # a likelihood that few labels take part in needs larger steps than a ranking
 
     rules: ClassVar[dict[str, Rule]] = {"epochs_per_round": whole_number(1)}

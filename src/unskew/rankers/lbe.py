@@ -55,6 +55,14 @@ class LabelingBiasEstimation(EMRanker):
     ----------
     C. Gong, Q. Wang, T. Liu, B. Han, J. You, J. Yang, D. Tao. Instance-dependent positive and unlabeled learning with
     labeling bias estimation. TPAMI 2021.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("lbe", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     name: ClassVar[str] = "lbe"

@@ -57,6 +57,14 @@ class NonNegativePU(RiskRanker):
     ----------
     R. Kiryo, G. Niu, M. C. du Plessis, M. Sugiyama. Positive-unlabeled learning with non-negative risk estimator.
     NeurIPS 2017.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("nnpu", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     surrogate: str = "sigmoid"

@@ -49,6 +49,14 @@ class UnconfidentAUC(RiskRanker):
     ----------
     A. Kumagai, T. Iwata, H. Takahashi, T. Nishiyama, K. Adachi, Y. Fujiwara. AUC maximization from biased
     positive-unlabeled data with confidence. Preprint, 2026. Section 5.2.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("no-conf", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     surrogate: str = "sigmoid"

@@ -74,6 +74,14 @@ class NoisyPU(RiskRanker):
     References
     ----------
     Tang et al. Confidence-based noisy positive-unlabeled learning, 2025; cited as in Kumagai et al. 2026, Section 5.2.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("npu", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     mixings: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

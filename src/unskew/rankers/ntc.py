@@ -39,12 +39,21 @@ class NonTraditional(LabelingRanker):
     References
     ----------
     C. Elkan, K. Noto. Learning classifiers from only positive and unlabeled data. KDD 2008.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("ntc", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     name: ClassVar[str] = "ntc"
     table_name: ClassVar[str] = "NTC"
     position: ClassVar[int] = 3
     assumption: ClassVar[str] = "SCAR"
+    joins_team: ClassVar[bool] = True
 
     def to_score(self, logit: np.ndarray) -> np.ndarray:
         """The logit itself."""

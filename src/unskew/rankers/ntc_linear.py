@@ -43,6 +43,14 @@ class LinearNTC(WholeTableRanker):
     References
     ----------
     C. Elkan, K. Noto. Learning classifiers from only positive and unlabeled data. KDD 2008.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("ntc-linear", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     name: ClassVar[str] = "ntc-linear"

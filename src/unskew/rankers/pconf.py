@@ -56,6 +56,14 @@ class PositiveConfidence(RiskRanker):
     References
     ----------
     T. Ishida, G. Niu, M. Sugiyama. Binary classification from positive-confidence data. NeurIPS 2018.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("pconf", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     surrogate: str = "sigmoid"

@@ -72,6 +72,14 @@ class PositiveUnlabeledAUC(RiskRanker):
     Z. Xie, M. Li. Semi-supervised AUC optimization without guessing labels of unlabeled data. AAAI 2018.
     Z. Xie, Y. Liu, H.-Y. He, M. Li, Z.-H. Zhou. Weakly supervised AUC optimization: a unified partial AUC approach.
     TPAMI 2024.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("puauc", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     surrogate: str = "sigmoid"

@@ -43,6 +43,14 @@ class SelectionBiasPU(RiskRanker):
     References
     ----------
     M. Kato, T. Teshima, J. Honda. Learning from positive and unlabeled data with a selection bias. ICLR 2019.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("pusb", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     name: ClassVar[str] = "pusb"

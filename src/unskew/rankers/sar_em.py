@@ -57,6 +57,14 @@ class SelectedAtRandomEM(EMRanker):
     ----------
     J. Bekker, P. Robberechts, J. Davis. Beyond the selected completely at random assumption for learning from positive
     and unlabeled data. ECML PKDD 2019.
+
+    Examples
+    --------
+    >>> import unskew
+    >>> data = unskew.datasets.toy.draw(300, random_state=0)
+    >>> ranker = unskew.make("sar-em", max_epochs=5, random_state=0)
+    >>> ranker.fit(data.X, data.labeled, confidence=data.confidence).decision_function(data.X).shape
+    (300,)
     """
 
     epochs_per_round: int = 5

@@ -49,6 +49,19 @@ def draw_split(
         Whether labels prefer the favored positives (App. E.1) or the confident ones (App. F.4).
     source : {"network", "trees"}
         What gives the confidence where no annotators did: the paper's classifier, or boosted trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import datasets, scenario
+    >>> from unskew.learning.trainer import Trainer
+    >>> sizes = datasets.Sizes(train=200, validation=100, confidence=100, test=100)
+    >>> split = scenario.draw_split(
+    ...     datasets.load("digits"), prior=0.2, label_freq=0.4, rng=np.random.RandomState(0), sizes=sizes,
+    ...     trainer=Trainer(max_epochs=2),
+    ... )
+    >>> split.train.X.shape, int(split.train.y.sum())
+    ((200, 64), 16)
     """
     if source not in SOURCES:
         raise ValueError(f"source must be one of {', '.join(SOURCES)}, but it is {source!r}.")
@@ -86,6 +99,15 @@ def select_favored(
     """Choose rows to label: 90 % from the favored positives, the rest from the others.
 
     `favored` says for each of these rows whether labelers prefer it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import scenario
+    >>> rows, favored = np.arange(100), np.arange(100) < 50
+    >>> chosen = scenario.select_favored(rows, favored, 20, np.random.RandomState(0))
+    >>> int(favored[chosen].sum())
+    18
     """
     n_favored = min(round(FAVORED_SHARE * n_labeled), int(favored.sum()))
     n_other = n_labeled - n_favored
@@ -107,6 +129,15 @@ def select_confident(
     r"""Choose rows to label, with probabilities that rise with the confidence r as :math:`\sigma(4r - 2)` (App. F.4).
 
     `confidence` is that of each of these rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unskew import scenario
+    >>> rows, confidence = np.arange(100), np.linspace(0, 1, 100)
+    >>> chosen = scenario.select_confident(rows, confidence, 20, np.random.RandomState(0))
+    >>> len(set(chosen)), bool(confidence[chosen].mean() > 0.5)
+    (20, True)
     """
     if n_labeled > len(positive_rows):
         raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from unskew.studio.looking import as_text
 from unskew.studio.marks import Mark, Marks
 from unskew.tables import TableWriter, read_labels, read_table, without_formulas
 
@@ -85,7 +86,7 @@ def write_rows(out: Path, table: Path, label: str, scored: Path, explained: Path
     reasons = pl.read_parquet(explained)
     reasons = reasons.select(ROW, *(name for name in reasons.columns if name.startswith(REASON)))
     places = ranked[ROW] - 1
-    shown = [pl.Series(OF_TABLE + name, _as_text(frame[name])) for name in frame.columns]
+    shown = [as_text(frame[name]).alias(OF_TABLE + name) for name in frame.columns]
     columns = pl.DataFrame([labeled, *shown])[places]
     with TableWriter(out) as writer:
         writer.write(ranked.hstack(columns).join(reasons, on=ROW, how="left", maintain_order="left"))
@@ -178,12 +179,6 @@ def _listed(row: Mapping[str, Any], mark: Mark | None) -> ListedRow:
         values={name: "missing" if each is None else each for name, each in values.items()},
         mark=mark,
     )
-
-
-def _as_text(values: pl.Series) -> pl.Series:
-    if isinstance(values.dtype, pl.List | pl.Array | pl.Struct | pl.Binary | pl.Object):
-        return pl.Series([None] * len(values), dtype=pl.String)
-    return values.cast(pl.String)
 
 
 def _answer(mark: Mark | None) -> str | None:

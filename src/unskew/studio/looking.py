@@ -54,7 +54,12 @@ def _looks_like_a_name(column: ColumnSeen) -> bool:
 
 def _examples(values: pl.Series) -> tuple[str, ...]:
     """Some different values, as they are in the file."""
-    if isinstance(values.dtype, pl.List | pl.Array | pl.Struct | pl.Binary | pl.Object):
-        return ()
-    first = values.drop_nulls().head(1000).cast(pl.String).unique(maintain_order=True).head(N_EXAMPLES)
+    first = as_text(values.drop_nulls().head(1000)).drop_nulls().unique(maintain_order=True).head(N_EXAMPLES)
     return tuple(visible(each if len(each) <= LONGEST_EXAMPLE else each[: LONGEST_EXAMPLE - 1] + "…") for each in first)
+
+
+def as_text(values: pl.Series) -> pl.Series:
+    """Values of any type as they are shown; nothing where a value is no single one."""
+    if isinstance(values.dtype, pl.List | pl.Array | pl.Struct | pl.Binary | pl.Object):
+        return pl.Series(values.name, [None] * len(values), dtype=pl.String)
+    return values.dt.to_string() if isinstance(values.dtype, pl.Duration) else values.cast(pl.String)

@@ -3,6 +3,7 @@
 import secrets
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,7 +32,8 @@ def run_studio(folder: Path, *, port: int, most_upload: int, open_browser: bool,
             say("Stop with Ctrl-C.")
             sys.stdout.flush()  # a program that waits for the address reads a pipe
             if open_browser:
-                webbrowser.open(address)
+                # A browser that runs in the terminal itself would keep the server waiting.
+                threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
             with suppress(KeyboardInterrupt, SystemExit):  # being stopped is how it ends
                 server_of(Site(store, Tasks(), token, most_upload), port).run(sockets=[listening])
     finally:

@@ -138,8 +138,11 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        is_new = not folder.exists()
         for each in ("uploads", "tables"):
             make_folder(folder / each)
+        if is_new:
+            folder.chmod(0o700)  # what is in it is nobody else's business
         self._lock = FileLock(folder / ".lock")
 
     def open(self) -> "Store":
@@ -170,9 +173,14 @@ class Store:
         return self.folder / "tables"
 
     def tables(self) -> list[Table]:
-        """All tables, the newest first."""
+        """All tables, the newest first, without those that are just being deleted."""
         found = [Table(each) for each in self.tables_folder.iterdir() if KEY.fullmatch(each.name)]
-        return sorted(found, key=lambda each: (each.about.made, each.key), reverse=True)
+        made = {}
+        for each in found:
+            with suppress(NotThere):
+                made[each.key] = each.about.made
+        there = [each for each in found if each.key in made]
+        return sorted(there, key=lambda each: (made[each.key], each.key), reverse=True)
 
     def table(self, key: str) -> Table:
         """The table with this key."""

@@ -10,7 +10,7 @@ from unskew._support.text import Table
 from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
 from unskew.practice.first_rows import N_REASONS, N_ROWS, first_rows
 from unskew.practice.fit import TrainingOptions, fit_table, why_no_estimate
-from unskew.practice.labeled_table import LabeledTable, read_labeled
+from unskew.practice.labeled_table import read_labeled
 from unskew.practice.list_options import ListOptions
 from unskew.practice.model import TableModel
 from unskew.practice.origin import digest_of
@@ -61,7 +61,7 @@ def train(folder: Path, job: Job, teller: Teller) -> dict[str, Any]:
     write_atomically(folder / NUMBERS, json.dumps(model_json(model), indent=2, allow_nan=False).encode())
     notes = _list(folder, model, path, teller)
     where = str(path.relative_to(folder.parent.parent))  # the folder of the studio may be moved
-    return _result(model, table, names, where, [teller.plain(each) for each in notes])
+    return _result(model, names, where, [teller.plain(each) for each in notes], teller)
 
 
 def _with_marks(folder: Path, job: Job, teller: Teller) -> Path:
@@ -110,13 +110,14 @@ def _list(folder: Path, model: TableModel, path: Path, teller: Teller) -> list[s
     return list(found.notes)
 
 
-def _result(model: TableModel, table: LabeledTable, names: list[str], path: str, notes: list[str]) -> dict[str, Any]:
+def _result(model: TableModel, names: list[str], path: str, notes: list[str], teller: Teller) -> dict[str, Any]:
     """What the page of a task shows: the words of the report, and the tables of the command line."""
     evidence, source = model.evidence, model.source
     told = [] if evidence is None else story(source.file, source.label, evidence, evidence.top)
-    tables = {"Estimated without negatives": estimates_table(model)}
+    tables = {}
     if evidence is not None:
         points = evidence.estimate.shows_points
+        tables["Estimated without negatives"] = estimates_table(model)
         tables["What the top of the ranking holds"] = top_table(evidence.top, with_points=points)
     if model.parts:
         tables["Methods that were combined"] = parts_table(model)
@@ -124,9 +125,11 @@ def _result(model: TableModel, table: LabeledTable, names: list[str], path: str,
     return {
         "path": path,
         "story": [each.striptags() for each in told],
-        "why_no_estimate": "" if evidence is not None else why_no_estimate(source),
+        "why_no_estimate": "" if evidence is not None else teller.plain(why_no_estimate(source)),
         "tables": {title: _plain(each) for title, each in tables.items()},
-        "findings": [{"level": each.level, "message": each.message} for each in findings if each.level != "good"],
+        "findings": [
+            {"level": each.level, "message": teller.plain(each.message)} for each in findings if each.level != "good"
+        ],
         "not_seen": NOT_SEEN_FROM_INSIDE if evidence is not None else "",
         "notes": notes,
         "n_rows": source.n_rows,

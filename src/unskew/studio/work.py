@@ -5,9 +5,11 @@ Run as ``python -m unskew.studio.work FOLDER``.
 
 import json
 import os
+import re
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NoReturn
@@ -22,6 +24,9 @@ from unskew.studio.tasks import ALIVE, JOB, PROCESS, PROGRESS, STOPPED, End, Job
 
 BETWEEN = 0.2
 """Seconds between two lines about the same bar."""
+OUR_FAULT = "something went wrong that is a fault of unskew. The file output.txt of this task has the details."
+_OPTIONS = re.compile(r" \(--[^)]*\)")
+"""Hints such as " (--exclude age)", which say nothing to people without a terminal."""
 
 
 class Teller:
@@ -48,10 +53,10 @@ class Teller:
         self._line({"level": level, "message": self.plain(text)})
 
     def plain(self, text: str) -> str:
-        """A message in which files are named without their folders."""
+        """A message in which files are named without their folders, and options are not named."""
         for folder in self._folders:
             text = without_folder(text, folder)
-        return text
+        return _OPTIONS.sub("", text)
 
     def _line(self, content: dict[str, Any]) -> None:
         self._file.write(json.dumps(content) + "\n")
@@ -73,8 +78,8 @@ def work_on(folder: Path) -> None:
         except Exception as error:
             found = failure(error)
             if found is None:
-                raise
-            end = End("failed", 0.0, teller.plain(found[0]))
+                traceback.print_exc()
+            end = End("failed", 0.0, teller.plain(OUR_FAULT if found is None else found[0]))
         write_record(folder / "end.json", End(end.state, time.time() - begin, end.message))
 
 

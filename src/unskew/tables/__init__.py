@@ -27,7 +27,7 @@ except ImportError as error:
 
 from unskew.tables._values import Kind, read_column, require_column
 from unskew.tables.chosen_kinds import check_kinds
-from unskew.tables.encoded import EncodedRows
+from unskew.tables.encoded import EncodedRows, encoded_frame
 from unskew.tables.encoded_files import EncodedParquetRows
 from unskew.tables.frames import as_polars, words_as_polars
 from unskew.tables.inference import infer_features, infer_schema
@@ -40,7 +40,18 @@ from unskew.tables.labels import (
     read_truth,
     require_both_kinds,
 )
-from unskew.tables.reading import READABLE_ENDINGS, ParquetTable, open_table, read_batches, read_table, require_file
+from unskew.tables.reading import (
+    READABLE_ENDINGS,
+    CsvFolder,
+    ParquetTable,
+    Table,
+    most_bytes,
+    open_folder,
+    open_table,
+    read_batches,
+    read_table,
+    require_file,
+)
 from unskew.tables.schema import Column, Schema, Tally, code_numbers
 from unskew.tables.sorting import BestFirst, append_floats, sorted_on_disk
 from unskew.tables.streaming import Roles, read_features
@@ -51,12 +62,14 @@ __all__ = [
     "WRITABLE_ENDINGS",
     "BestFirst",
     "Column",
+    "CsvFolder",
     "EncodedParquetRows",
     "EncodedRows",
     "Kind",
     "ParquetTable",
     "Roles",
     "Schema",
+    "Table",
     "TableWriter",
     "Tally",
     "TwoClasses",
@@ -67,10 +80,13 @@ __all__ = [
     "check_kinds",
     "check_types",
     "code_numbers",
+    "encoded_frame",
     "infer_features",
     "infer_schema",
     "is_parquet",
     "label_column",
+    "most_bytes",
+    "open_folder",
     "open_table",
     "read_batches",
     "read_column",

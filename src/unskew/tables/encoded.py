@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from unskew._support.text import StrPath
 from unskew.data.rows import Rows
+from unskew.tables._values import read_column
 from unskew.tables.schema import Column, Schema, categories_of, number_feature
 
 ROWS_AT_ONCE = 1 << 16
@@ -75,6 +77,12 @@ class Layout:
         return number, code
 
 
+def encoded_frame(schema: Schema, frame: pl.DataFrame, *, path: StrPath | None, first_row: int = 1) -> "EncodedRows":
+    """Rows of a frame that has at least the columns of the schema; errors count rows from `first_row`."""
+    values = (read_column(frame[each.name], each.kind, path=path, first_row=first_row) for each in schema.columns)
+    return EncodedRows.of(schema, values, frame.height)
+
+
 class EncodedRows(Rows):
     """Rows of a table, of which only the batch that is taken becomes one-hot."""
 
@@ -90,6 +98,11 @@ class EncodedRows(Rows):
         layout = Layout.of(schema.columns)
         parts = (layout.encode(*each) for each in zip(schema.columns, values, strict=True))
         return cls.from_parts(layout, parts, n_rows)
+
+    @staticmethod
+    def bytes_of_row(schema: Schema) -> int:
+        """Memory of a row of such a table."""
+        return Layout.of(schema.columns).row_bytes
 
     @classmethod
     def from_parts(cls, layout: Layout, parts: Iterable[Encoded], n_rows: int) -> Self:

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +95,39 @@ class ParquetTable:
         return frame
 
 
-Table = CsvTable | ParquetTable
+@dataclass(frozen=True)
+class CsvFolder:
+    """CSV files with the same columns, one after another; see `open_folder`.
+
+    Attributes
+    ----------
+    counts : dict of path to int
+        Rows of each file, once `frames` has read them.
+    """
+
+    path: Path
+    tables: tuple[CsvTable, ...]
+    columns: tuple[str, ...]
+    notes: tuple[str, ...]
+    counts: dict[Path, int] = field(default_factory=dict)
+
+    n_rows = None
+
+    def frames(self, columns: list[str]) -> Iterator[pl.DataFrame]:
+        """Rows from first to last, in frames of any size; every column is text, blank fields are null."""
+        for table in self.tables:
+            count = 0
+            for frame in table.frames(columns):
+                count += frame.height
+                yield frame
+            self.counts[table.path] = count
+
+    def no_rows(self, columns: list[str]) -> pl.DataFrame:
+        """What `frames` would give for these columns, without a row."""
+        return self.tables[0].no_rows(columns)
+
+
+Table = CsvTable | ParquetTable | CsvFolder
 
 
 def open_table(path: StrPath) -> Table:
@@ -106,7 +138,7 @@ def open_table(path: StrPath) -> Table:
     """
     path = Path(path)
     if path.is_dir() and any(path.glob("[!._]*.parquet")):
-        return _open_parquet_folder(path)
+        return open_parquet_files(path, look_into_files(path))
     require_file(path)
     name = path.name.lower()
     try:
@@ -121,6 +153,32 @@ def open_table(path: StrPath) -> Table:
         return open_csv(path, CSV_ENDINGS.get(ending))
     except OSError as error:
         raise TableError(f"{path}: the file must be readable, but it is not: {error.strerror or error}.") from None
+
+
+def open_folder(path: Path, files: Sequence[Path]) -> Table:
+    """Files of a folder as one table, in this order: CSV or Parquet, not both, with the same columns."""
+    tables = [open_table(each) for each in files]
+    csv_tables = tuple(each for each in tables if isinstance(each, CsvTable))
+    if not csv_tables:
+        return open_parquet_files(path, [each.files[0] for each in tables if isinstance(each, ParquetTable)])
+    if len(csv_tables) < len(tables):
+        other = next(each.path.name for each in tables if isinstance(each, ParquetTable))
+        raise TableError(
+            f"{path}: a folder to fit on must hold files of one format, but {shown(csv_tables[0].path.name)} is CSV "
+            f"and {shown(other)} is Parquet. Write all as Parquet."
+        )
+    first = csv_tables[0]
+    for each in csv_tables[1:]:
+        if set(each.columns) != set(first.columns):
+            name = min(set(each.columns) ^ set(first.columns))
+            has, lacks = (first, each) if name in first.columns else (each, first)
+            raise TableError(
+                f"{path}: all files of a folder must have the same columns, but column {shown(name)} is in "
+                f"{shown(has.path.name)} and missing in {shown(lacks.path.name)}. Write them again with the same "
+                "columns."
+            )
+    notes = tuple(dict.fromkeys(note for each in csv_tables for note in each.notes))
+    return CsvFolder(path, csv_tables, first.columns, notes)
 
 
 def read_table(path: StrPath | Table, columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -255,20 +313,20 @@ def _open_parquet(path: Path) -> ParquetTable:
     return ParquetTable(path, (opened,), _column_names(opened, path))
 
 
-def _open_parquet_folder(path: Path) -> ParquetTable:
-    files = look_into_files(path)
+def open_parquet_files(path: Path, files: Sequence[File]) -> ParquetTable:
+    """Parquet files as one table, which must have the same columns; `path` is their folder."""
     first = next((each for each in files if each.metadata.num_rows), files[0])
     names = _column_names(first, first.path)
     for file in files:
         if not file.metadata.num_rows:
             continue  # the types of a file without rows are often null
         kinds = dict(zip(file.schema.names, file.schema.types, strict=True))
-        for field in first.schema:
-            found = f"of type {kinds[field.name]}" if field.name in kinds else "missing"
-            if kinds.get(field.name) != field.type:
+        for each in first.schema:
+            found = f"of type {kinds[each.name]}" if each.name in kinds else "missing"
+            if kinds.get(each.name) != each.type:
                 raise TableError(
-                    f"{path}: all files of a folder must have the same columns, but column {shown(field.name)} is of "
-                    f"type {field.type} in {shown(first.path.name)} and {found} in {shown(file.path.name)}. Write "
+                    f"{path}: all files of a folder must have the same columns, but column {shown(each.name)} is of "
+                    f"type {each.type} in {shown(first.path.name)} and {found} in {shown(file.path.name)}. Write "
                     "them again with the same types."
                 )
     with_rows = tuple(each for each in files if each.metadata.num_rows)

@@ -17,6 +17,8 @@ Result = TypeVar("Result")
 MOST_KILLS = 4
 """A task whose workers were killed so often is given up: it is likely what kills them."""
 SECONDS_TO_ANSWER = 10
+SECONDS_TO_BEGIN = 60
+"""For processes that must run together; a machine that was lost is among those of the cluster for a while."""
 # Read by Ray when it is imported and by what it starts. The first keeps what runs on this machine alone from taking
 # connections from others; without the last, workers would wait for everything else that runs here.
 ON_THIS_MACHINE = {
@@ -82,6 +84,8 @@ class Pool:
                     give(process, place)
                 elif waiting:
                     give(process, waiting.popleft())
+                elif kills:
+                    self._ray.kill(process)  # one that was begun instead of a lost one may need its place
                 else:
                     self._idle.append(process)
                 yield place, result
@@ -89,6 +93,34 @@ class Pool:
             for process, _ in running.values():
                 with suppress(Exception):  # the cluster may be gone
                     self._ray.kill(process)
+
+    def run_together(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """Results of tasks that need each other and so run at the same time, each on a worker of its own.
+
+        If the worker or the machine of one is lost, all are stopped, and a ConnectionAbortedError says so. An error
+        that a task raises is raised here, as it is.
+        """
+        self._idle.clear()  # they would keep the places of these
+        processes = [self._process.remote() for _ in tasks]
+        running: dict[Any, int] = {}
+        results: dict[int, Any] = {}
+        try:
+            begun = [each.work.remote(pickle.dumps(len), "") for each in processes]
+            if self._ray.wait(begun, num_returns=len(begun), timeout=SECONDS_TO_BEGIN)[1]:
+                raise _WorkerLost(f"not all of {len(tasks)} processes began within {SECONDS_TO_BEGIN} seconds")
+            name = pickle.dumps(function)
+            for place, (each, task) in enumerate(zip(processes, tasks, strict=True)):
+                running[each.work.remote(name, task)] = place
+            while running:
+                (ended, *_), _ = self._ray.wait(list(running), num_returns=1)
+                results[running.pop(ended)] = self._result(ended)
+        except _WorkerLost as lost:
+            raise ConnectionAbortedError(str(lost)) from None
+        finally:
+            for each in processes:
+                with suppress(Exception):  # the cluster may be gone
+                    self._ray.kill(each)
+        return [results[place] for place in range(len(tasks))]
 
     def _result(self, done: Any) -> Any:
         errors = self._ray.exceptions
@@ -130,7 +162,22 @@ class Process:
 
 @contextmanager
 def connected(workers: str | Pool) -> Iterator[Pool]:
-    """Start or reach workers, as `Workers` says, for as long as the block runs; a `Pool` is used as it is."""
+    """Start or reach workers, as `Workers` says, for as long as the block runs; a `Pool` is used as it is.
+
+    Examples
+    --------
+    With Ray installed, two processes of this machine score a folder::
+
+        from unskew import distributed
+
+        with distributed.connected("ray:2") as workers:
+            found = distributed.score("cases.unskew", "incoming/", "scored/", workers=workers)
+        print(found.n_files, found.n_rows)
+
+    >>> from unskew import distributed
+    >>> distributed.ScoredFolder(n_files=2, n_rows=1000, notes=(), drift=None).n_rows
+    1000
+    """
     if isinstance(workers, Pool):
         yield workers
         return

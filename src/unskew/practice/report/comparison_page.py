@@ -8,23 +8,32 @@ from typing import TYPE_CHECKING, Any
 from unskew._support.text import percent, ranged
 from unskew.metrics.reliability import NOT_SEEN_FROM_INSIDE
 from unskew.practice.report.page import render, scale_marks
-from unskew.practice.report.story import reliability_in_words, steps_after_comparison
+from unskew.practice.report.story import comparison_story, reliability_in_words, steps_after_comparison
 
 if TYPE_CHECKING:
     from unskew.practice.compare import Comparison
 
 TITLES = {
-    "answer": "Recommended method",
-    "ranking": "How good is each?",
-    "sure": "How sure is this?",
+    "found": "What was found",
+    "answer": "Which method, and how sure is that?",
     "next": "What to do next",
+    "ranking": "How good is each?",
     "appendix": "Appendix: the details",
 }
 """Sections in the order of the page."""
 
 
-def comparison_page(file: str, data_facts: Sequence[tuple[str, str]], result: "Comparison") -> str:
-    """One self-contained HTML page about a file."""
+def comparison_page(
+    file: str,
+    data_facts: Sequence[tuple[str, str]],
+    result: "Comparison",
+    counts: tuple[int, int] | None = None,
+    fit_command: str = "",
+) -> str:
+    """One self-contained HTML page about a file.
+
+    `counts` are its rows and the labeled ones among them; `fit_command` trains the recommended method on it.
+    """
     shown = [value for each in result.compared for value in (each.low, each.auc, each.true_auc) if value is not None]
     start = min(0.9, math.floor(10 * min(shown)) / 10)
     with_point = result.shows_points
@@ -39,8 +48,9 @@ def comparison_page(file: str, data_facts: Sequence[tuple[str, str]], result: "C
         file=file,
         titles=TITLES,
         parts=list(TITLES.items()),
+        story=comparison_story(file, counts, result.compared, result.recommended, with_points=with_point),
         sure=reliability_in_words(result.reliability),
-        steps=steps_after_comparison(file, result.recommended),
+        steps=steps_after_comparison(file, result.recommended, fit_command),
         data_facts=data_facts,
         drawn=drawn,
         start=start,

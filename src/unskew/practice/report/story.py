@@ -9,10 +9,13 @@ from markupsafe import Markup, escape
 from unskew._support.text import chosen_percent, commas, plural, visible
 from unskew.metrics.diagnostics import WARNING
 from unskew.metrics.evidence import Estimate, Evidence, TopShare
+from unskew.metrics.recommend import Compared, rivals_of, says_nothing
 from unskew.metrics.reliability import WARN_BELOW, shows_points
 from unskew.practice.report.page import outside
 
 ROWS_TO_CHECK, ROWS_TO_LABEL = 100, 50
+MOST_RIVALS = 3
+"""Methods as good as the best that are named; of more, how many there are."""
 
 
 class Step(NamedTuple):
@@ -47,6 +50,51 @@ def story(
         which = "the warning" if warnings == 1 else f"the {warnings} warnings"
         sentences.append(Markup('Before you act on it, read <a href="#checks">{}</a>.').format(which))
     return sentences
+
+
+def comparison_story(
+    file: str, counts: tuple[int, int] | None, compared: Sequence[Compared], recommended: str, *, with_points: bool
+) -> list[Markup]:
+    """What a comparison found, one sentence each, for people who know the table and nothing of the methods.
+
+    `counts` are the rows of the table and the labeled ones among them.
+    """
+    sentences = []
+    if counts is not None:
+        marked = f"{counts[1]:,} {'is' if counts[1] == 1 else 'are'} marked as known positives"
+        sentences.append(Markup("Of {} rows of {}, {}.").format(commas(counts[0]), outside(file), marked))
+    best = max(compared, key=lambda each: (each.auc, each.name == recommended))
+    tried = "One method was" if len(compared) == 1 else f"{len(compared)} methods were"
+    sentences.append(Markup("{} tried, each on rows that it had not learned from.").format(tried))
+    if says_nothing(best):
+        few = "There are too few labels to say whether any of them ranks better than chance would."
+        return [*sentences, Markup(few)]
+    pairs = _pairs(best, with_points=with_points)
+    text = "{} ranks best: of a positive and a negative row, it puts the positive one first in {}."
+    return [*sentences, Markup(text).format(outside(best.name), pairs), _beside_others(best, compared, recommended)]
+
+
+def _pairs(best: Compared, *, with_points: bool) -> str:
+    """An AUC as a count of pairs."""
+    low, high = (f"{100 * each:.0f}" for each in (best.low, best.high))
+    if not with_points:
+        return f"{low} to {high} of 100 pairs"
+    return f"about {100 * best.auc:.0f} of 100 pairs ({low} to {high})"
+
+
+def _beside_others(best: Compared, compared: Sequence[Compared], recommended: str) -> Markup:
+    """How far the best is ahead, and what that means for the choice."""
+    if best.name != recommended:
+        text = "{0} may be as good, these data cannot tell, and it needs less to be true: so {0} is recommended."
+        return Markup(text).format(outside(recommended))
+    rivals = [outside(each.name) for each in rivals_of(best, compared)]
+    if len(compared) == 1:
+        return Markup("There was nothing to compare it with.")
+    if not rivals:
+        return Markup("All others are worse by more than chance explains.")
+    if len(rivals) > MOST_RIVALS:
+        return Markup("{} others may be as good; these data cannot tell.").format(len(rivals))
+    return Markup("{} may be as good; these data cannot tell.").format(Markup(" or ").join(rivals))
 
 
 def rounded_count(count: float) -> float:
@@ -117,13 +165,14 @@ def next_steps(file: str, model: str, evidence: Evidence | None, n_rows: int | N
     return steps
 
 
-def steps_after_comparison(file: str, method: str) -> list[Step]:
-    """What to do after comparing methods."""
+def steps_after_comparison(file: str, method: str, fit_command: str = "") -> list[Step]:
+    """What to do after comparing methods; `fit_command` trains the recommended one."""
+    unknown = f"unskew fit {_word(file)} --label COLUMN --confidence COLUMN --method {_word(method)}"
     return [
         Step(
             "Train the recommended method.",
             "With the same columns as here; the model keeps what was estimated of it.",
-            f"unskew fit {_word(file)} --label COLUMN --confidence COLUMN --method {_word(method)} --out model.unskew",
+            f"{fit_command or unknown} --out model.unskew",
         ),
         Step(
             "Make its page.",

@@ -1,6 +1,7 @@
 """The start page: add a table, take an example, go on with a table that is there."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from unskew.errors import closest_name
 from unskew.studio.choices import CONFIDENCE, LABEL, NAME, UNUSED
 from unskew.studio.forms import Form
 from unskew.studio.site import Site, address, see
+from unskew.studio.store import NotThere
 from unskew.tables import READABLE_ENDINGS
 
 EXAMPLES = {
@@ -37,7 +39,10 @@ def start(site: Site, _request: Request) -> Response:
 
 def start_page(site: Site, error: str = "", status: int = 200) -> Response:
     """The start page, with what went wrong."""
-    tables = [(each, each.about, site.tasks.running(each), site.model(each)) for each in site.store.tables()]
+    tables = []
+    for table in site.store.tables():
+        with suppress(NotThere):  # another tab may be deleting it
+            tables.append((table, table.about, site.tasks.running(table), site.model(table)))
     return site.render(
         "start.html",
         status=status,
