@@ -23,6 +23,9 @@ SCRIPTS = (
     "explain",
     "warnings_study",
     "suggest",
+    "workers",
+    "subsampling",
+    "scaling",
     "page",
 )
 
