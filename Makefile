@@ -91,7 +91,7 @@ bench: $(RAY_READY)
 	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv
 	$(BIN)/python benchmarks/subsampling.py --out results/benchmarks/subsampling.csv
 	$(BIN)/python benchmarks/workers.py --out results/benchmarks/workers.csv
-	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/scaling.py --out results/benchmarks/scaling.csv
 	$(BIN)/python docs/scaling_page.py
 	$(BIN)/python benchmarks/page.py
 
