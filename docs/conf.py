@@ -1,12 +1,21 @@
 """How Sphinx builds the site: `make docs`. Warnings are errors, and nothing that a page needs comes from elsewhere."""
 
 import sys
+import warnings
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
 import unskew  # noqa: E402
+
+
+def _without_path(message: Warning | str, category: type[Warning], *_place: object, **_line: object) -> str:
+    """What tutorials show of a warning: not where the machine that builds the site keeps its files."""
+    return f"{category.__name__}: {message}\n"
+
+
+warnings.formatwarning = _without_path
 
 project = "unskew"
 author = "The authors of unskew"
