@@ -92,7 +92,7 @@ bench: $(RAY_READY)
 	$(BIN)/python benchmarks/damaged_files.py --parquet 0 --models 0 --trees 10000 --out results/benchmarks/damaged_files.csv
 	$(BIN)/python benchmarks/subsampling.py --out results/benchmarks/subsampling.csv
 	$(BIN)/python benchmarks/workers.py --out results/benchmarks/workers.csv
-	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/scaling.py --out results/benchmarks/scaling.csv
 	$(BIN)/python docs/scaling_page.py
 	$(BIN)/python benchmarks/page.py
 
