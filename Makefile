@@ -75,7 +75,7 @@ $(LOWEST_READY): pyproject.toml constraints-lowest.txt
 
 # One after another, because each wants the machine for itself. What only the comparisons need comes without the heavy
 # dependencies that it declares and that nothing here touches.
-bench: $(TEST_READY)
+bench: $(RAY_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libauc==2.0.1 pulearn==0.2.0 \
 		tqdm==4.70.1 six==1.17.0
 	$(BIN)/python benchmarks/pair_sums.py --full --out results/benchmarks/pair_sums.csv
@@ -89,6 +89,11 @@ bench: $(TEST_READY)
 	$(BIN)/python benchmarks/explain.py --out results/benchmarks/explain.csv
 	$(BIN)/python benchmarks/warnings_study.py --judge --out results/benchmarks/warnings.csv
 	$(BIN)/python benchmarks/million_rows.py --out results/benchmarks/million_rows.csv
+	$(BIN)/python benchmarks/damaged_files.py --parquet 0 --models 0 --trees 10000 --out results/benchmarks/damaged_files.csv
+	$(BIN)/python benchmarks/subsampling.py --out results/benchmarks/subsampling.csv
+	$(BIN)/python benchmarks/workers.py --out results/benchmarks/workers.csv
+	$(BIN)/python benchmarks/scaling.py --out results/benchmarks/scaling.csv
+	$(BIN)/python docs/scaling_page.py
 	$(BIN)/python benchmarks/page.py
 
 

@@ -32,7 +32,10 @@ Source = Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Draw:
-    """What a user has, X, labels and confidence, and what nobody has: the true class and, where known, eta."""
+    """What a user has, X, labels and confidence, and what nobody has: the true class and, where known, eta.
+
+    `given` is the confidence that any row would be given, before it is rounded or gets noise.
+    """
 
     X: np.ndarray
     truth: np.ndarray
@@ -40,6 +43,7 @@ class Draw:
     confidence: np.ndarray
     posterior: np.ndarray | None = None
     scenario: str = "one-sample"
+    given: np.ndarray | None = None
 
 
 Bed = Callable[[Random], Draw]
@@ -65,7 +69,7 @@ def votes(count: int) -> Change:
 def labeled_by_law(X: np.ndarray, eta: np.ndarray, propensity: np.ndarray, rng: Random, change: Change = exact) -> Draw:
     truth = (rng.uniform(size=len(X)) < eta).astype(int)
     labeled = ((rng.uniform(size=len(X)) < propensity) & (truth == 1)).astype(int)
-    return Draw(X, truth, labeled, np.where(labeled == 1, change(eta, rng), np.nan), eta)
+    return Draw(X, truth, labeled, np.where(labeled == 1, change(eta, rng), np.nan), eta, given=eta)
 
 
 def toy(n: int, change: Change = exact, law: ToyLaw | None = None) -> Bed:
@@ -73,7 +77,7 @@ def toy(n: int, change: Change = exact, law: ToyLaw | None = None) -> Bed:
         drawn = draw(n, law, rng)
         eta = drawn.law.posterior(drawn.X)
         confidence = np.where(drawn.labeled == 1, change(eta, rng), np.nan)
-        return Draw(drawn.X, drawn.y, drawn.labeled, confidence, eta)
+        return Draw(drawn.X, drawn.y, drawn.labeled, confidence, eta, given=eta)
 
     return bed
 
@@ -154,7 +158,8 @@ def real(
         truth, is_favored = y[rows], favored[rows]
         labels = unskew.scenario.select_favored(np.flatnonzero(truth == 1), is_favored[truth == 1], n_labeled, rng)
         labeled = np.isin(np.arange(n), labels).astype(int)
-        return Draw(X[rows].astype(float), truth, labeled, np.where(labeled == 1, change(eta, rng), np.nan))
+        confidence = np.where(labeled == 1, change(eta, rng), np.nan)
+        return Draw(X[rows].astype(float), truth, labeled, confidence, given=eta)
 
     return bed
 

@@ -1,16 +1,17 @@
 """What does `unskew fit` cost on a million rows with words, from the file to the model?
 
-    python benchmarks/million_rows.py [--rows 1000000] [--parquet-rows 10000000] [--method auto ...] [--out FILE]
+    python benchmarks/million_rows.py [--rows 1000000] [--parquet-rows 10000000] [--method auto ...] [--only-peak]
+        [--words 10] [--out FILE]
 
 Makes a CSV file of 20 columns, half of them numbers and half of them words, a label and a confidence. For each method,
 in a process of its own each: seconds of reading the file with polars alone, of the fit alone on features in memory, and
-of the whole `unskew fit --no-estimate`; the ratio of the last to the sum of the others; the peak memory of the whole as
-a multiple of the size of the file, and what the libraries alone take. Then the same command on a Parquet file, with as
-much memory for the table as `--table-bytes` says: beyond that, its rows stay in the file. `--epochs` limits networks.
+of the program `unskew fit --no-estimate`; the ratio of the last to the sum of the others; the peak memory of the
+program, libraries included, as a multiple of the size of the file, and what the libraries alone take. Then the program
+on a Parquet file, with as much memory for the table as `--table-bytes` says: beyond that, its rows stay in the file.
+`--epochs` limits networks. With `--only-peak` the programs alone run, for their memory.
 """
 
 import argparse
-import os
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from measure import in_own_process, peak_megabytes, seconds
+from measure import in_own_process, of_program, peak_megabytes, seconds
 from rows import Rows, add_out, save_rows
 
 N_NUMBERS, ROWS_AT_ONCE = 10, 500_000
@@ -79,37 +80,53 @@ def fit_alone(path: Path, method: str, epochs: int | None) -> tuple[float, float
     return seconds(lambda: fit_table(table, TrainingOptions(method, epochs=epochs), estimate=False)), peak_megabytes()
 
 
-def command(path: Path, method: str, epochs: int | None, limit: int | None = None) -> tuple[float, float]:
-    """Seconds of the whole command."""
-    if limit is not None:
-        os.environ["UNSKEW_MAX_TABLE_BYTES"] = str(limit)
-    return seconds(partial(_run_fit, path, method, epochs)), peak_megabytes()
-
-
-def _run_fit(path: Path, method: str, epochs: int | None) -> None:
-    from unskew.cli import app
-
+def command(
+    path: Path, method: str, epochs: int | None, limit: int | None = None, n_words: int = len(CATEGORIES)
+) -> tuple[float, float]:
+    """Seconds of the whole command, and peak memory of the program; of columns of words only the first are features."""
     options = [] if epochs is None else ["--epochs", str(epochs)]
-    out = path.with_suffix(".unskew")
-    request = "fit", str(path), *COLUMNS, "--method", method, "--no-estimate", "--out", str(out), *options
-    app(list(request), standalone_mode=False)
+    options += [part for place in range(n_words, len(CATEGORIES)) for part in ("--exclude", f"word {place}")]
+    out = str(path.with_suffix(".unskew"))
+    request = "fit", str(path), *COLUMNS, "--method", method, "--no-estimate", "--out", out, *options
+    return of_program("-m", "unskew", *request, **({} if limit is None else {"UNSKEW_MAX_TABLE_BYTES": str(limit)}))
 
 
-def libraries() -> float:
-    """Peak memory of a process that has loaded what the command needs, and done nothing."""
+LIBRARIES = """
+from unskew._support.memory import keep_little, without_module
+
+keep_little()
+with without_module("pandas"):
     import unskew.practice.fit
     import unskew.practice.labeled_table
-    import unskew.practice.results  # noqa: F401
-    from unskew import make
+    import unskew.practice.results
+"""
 
-    make("auto")
-    return peak_megabytes()
+
+def libraries() -> tuple[float, float]:
+    """Seconds and peak memory of a program that loads what the command needs, and does nothing."""
+    return of_program("-c", LIBRARIES)
+
+
+def peak_rows(
+    what: str, path: Path, n_rows: int, methods: list[str], epochs: int | None, limit: int | None, n_words: int
+) -> Rows:
+    """Peak memory of the program on a file."""
+    if n_words < len(CATEGORIES):
+        what += f", {n_words} columns of words"
+    results: Rows = []
+    size, (_, base) = path.stat().st_size / 1e6, in_own_process(libraries)
+    for method in methods:
+        _, peak = in_own_process(command, path, method, epochs, limit, n_words)
+        row = {"what": what, "method": method, "epochs": epochs or "by size", "rows": n_rows, "file_mb": size}
+        results.append({**row, "peak_mb": peak, "libraries_mb": base, "peak_over_file": peak / size})
+        print(f"{what}, {method}: peak {peak:.0f} MB, {peak / size:.2f} times the file of {size:.0f} MB", flush=True)
+    return results
 
 
 def csv_rows(path: Path, n_rows: int, methods: list[str], epochs: int | None) -> Rows:
     """The figures of the CSV file."""
     results: Rows = []
-    size, base = path.stat().st_size / 1e6, in_own_process(libraries)
+    size, (_, base) = path.stat().st_size / 1e6, in_own_process(libraries)
     for method in methods:
         reading, _ = in_own_process(read_alone, path)
         whole, peak = in_own_process(command, path, method, epochs)
@@ -145,24 +162,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--parquet-rows", type=int, default=10_000_000)
-    parser.add_argument("--method", action="append", help="May be repeated; auto and conf-auc if left out.")
+    parser.add_argument("--method", action="append", help="May be repeated; auto and conf-reg if left out.")
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--table-bytes", type=int, default=100_000_000, help="0: only as the command does by itself.")
+    parser.add_argument("--only-peak", action="store_true", help="Only the programs, and only their memory.")
+    parser.add_argument("--words", type=int, default=len(CATEGORIES), help="Columns of words to use for that.")
     add_out(parser)
     arguments = parser.parse_args()
-    methods, results = arguments.method or ["auto", "conf-auc"], Rows()
+    methods, results = arguments.method or ["auto", "conf-reg"], Rows()
     with tempfile.TemporaryDirectory() as scratch:
         if arguments.rows:
             path = Path(scratch) / "million.csv"
             make_table(path, arguments.rows)
-            results += csv_rows(path, arguments.rows, methods, arguments.epochs)
+            request = path, arguments.rows, methods, arguments.epochs
+            results += peak_rows("csv", *request, None, arguments.words) if arguments.only_peak else csv_rows(*request)
             path.unlink()
             save_rows(results, arguments.out)
         if arguments.parquet_rows:
             path, limit = Path(scratch) / "large.parquet", arguments.table_bytes
             make_table(path, arguments.parquet_rows)
             limits = [limit, None] if limit else [None]
-            results += parquet_rows(path, arguments.parquet_rows, methods, arguments.epochs, limits)
+            request = path, arguments.parquet_rows, methods, arguments.epochs
+            if arguments.only_peak:
+                results += peak_rows("parquet, in the file", *request, limit or None, arguments.words)
+            else:
+                results += parquet_rows(*request, limits)
     save_rows(results, arguments.out)
 
 

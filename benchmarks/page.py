@@ -30,8 +30,8 @@ from unskew._support.files import write_atomically
 ROOT = Path(__file__).parents[1]
 FILES = (
     *("pair_sums", "step_ratio", "cnn_step", "jobs", "beside_others", "trees", "long_training"),
-    *("larger_than_memory", "million_rows", "explain", "trees_auc", "trees_categories"),
-    *("suggest", "suggest_auto", "warnings"),
+    *("larger_than_memory", "million_rows", "million_rows_peak", "explain", "trees_auc", "trees_categories"),
+    *("suggest", "suggest_auto", "damaged_files", "warnings"),
 )
 
 
@@ -71,7 +71,7 @@ def page(results: Results) -> str:
         fit_section(results["beside_others"]),
         long_section(results["long_training"]),
         larger_section(results["larger_than_memory"]),
-        million_section(results["million_rows"]),
+        million_section(results["million_rows"], results["million_rows_peak"]),
         explanation_section(results["explain"]),
         trees_section(results["trees_auc"]),
         categories_section(results["trees_categories"]),

@@ -17,7 +17,7 @@ Row = dict[str, object]
 Rows = list[Row]
 
 MACHINE = "machine.csv"
-PACKAGES = "unskew", "torch", "numpy", "scikit-learn", "pyarrow", "lightgbm", "libauc", "pulearn"
+PACKAGES = "unskew", "torch", "numpy", "scikit-learn", "pyarrow", "lightgbm", "libauc", "pulearn", "ray"
 
 
 def add_out(parser: ArgumentParser) -> None:

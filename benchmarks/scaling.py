@@ -1,10 +1,10 @@
 """From how many rows on do several machines pay, and what bounds them?
 
-    python benchmarks/scaling.py [--folder results/benchmarks]
+    python benchmarks/scaling.py [--folder results/benchmarks] [--out FILE]
 
 A simulation of clusters from costs that other benchmarks measured: rows per second of processor and start-up of
 workers (`workers.csv`), rows per second of training (`larger_than_memory.csv`), the risk of a batch (`pair_sums.csv`).
-`scaling.csv` has the seconds of scoring and training of tables of many sizes by up to 64 workers, and what takes most
+Prints, and writes, the seconds of scoring and training of tables of many sizes by up to 64 workers, and what takes most
 of them. What no measurement on one machine can say of a cluster is at the top of the file, as assumptions.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rows import Rows, read_rows, save_rows
+from rows import Rows, add_out, read_rows, save_rows
 
 NETWORK_LATENCY, NETWORK_BYTES = 100e-6, 1.25e9
 """Assumed of the network between machines: seconds for a message, bytes per second (10 Gbit/s)."""
@@ -119,11 +119,12 @@ def simulate(folder: Path) -> Rows:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("results/benchmarks"), help="Of the rows of benchmarks.")
+    add_out(parser)
     arguments = parser.parse_args()
     rows = simulate(arguments.folder)
     for row in rows:
         print(*row.values(), sep="\t")
-    save_rows(rows, arguments.folder / "scaling.csv")
+    save_rows(rows, arguments.out)
 
 
 if __name__ == "__main__":

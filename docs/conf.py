@@ -13,13 +13,32 @@ author = "The authors of unskew"
 version = release = unskew.__version__
 html_title = f"unskew {release}"
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser", "mathml", "reference"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "reference",
+]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_extensions", "results/**", "**/*.py"]
+exclude_patterns = ["_build", "_extensions", "results/**", "tutorials/**", "**/*.py"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 html_math_renderer = "mathml"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "tutorials",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]

@@ -2,8 +2,8 @@
 
     python docs/estimates_page.py
 
-Run this after the benchmarks `estimates.py`, `top_coverage.py`, `list_coverage.py` and `probabilities.py`: a test
-compares the page with the rows.
+Run this after the benchmarks `estimates.py`, `top_coverage.py`, `list_coverage.py`, `top_confidence.py` and
+`probabilities.py`: a test compares the page with the rows.
 """
 
 import csv
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import binom
 
 from unskew._support.files import write_atomically
 from unskew.metrics.reliability import INTERVALS_ONLY_BELOW, WARN_BELOW
@@ -30,6 +31,8 @@ KINDS = {
 }
 GOALS = {"prior": (0.035, 0.157), "auc": (0.04, 0.214), "precision": (0.07, 0.755)}
 LEAST_COVERAGE = 0.9
+LEVEL, CHANCE = 0.95, 0.01
+"""Of the intervals; how rarely as few of them cover by chance, for a bed to be named."""
 MOST_ERROR = 0.05
 SHARES = ("0.01", "0.05", "0.1", "0.2")
 OF_TOP = {"precision": "precision", "recall": "recall", "positives": "expected positives"}
@@ -146,9 +149,31 @@ def depth_table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def depth_verdict(rows: list[Row]) -> str:
+    """Whether the mean coverage is what was asked for, by kind of bed."""
+    sentences = []
+    for kind in KINDS:
+        beds = of_beds(rows, kind)
+        if beds:
+            lowest, share, name = min(
+                (float(np.mean([covered(own, share, quantity) for own in beds.values()])), share, name)
+                for share in SHARES
+                for quantity, name in OF_TOP.items()
+            )
+            verdict = "met" if lowest >= LEAST_COVERAGE else "**missed**"
+            where = f"lowest {100 * lowest:.1f} %, {name} in the top {100 * float(share):g} %"
+            sentences.append(f"{kind} beds: {verdict} ({where})")
+    asked = f"At least {100 * LEAST_COVERAGE:.0f} % in the mean over beds, for every share and quantity"
+    return f"{asked}: {'; '.join(sentences)}."
+
+
 def depth_chapter(folder: Path) -> str:
     """How often intervals of the top of a ranking cover."""
-    parts = [f"{about}\n\n{depth_table(rows)}\n" for name, about in DEPTHS.items() if (rows := read(name, folder))]
+    parts = [
+        f"{about}\n\n{depth_table(rows)}\n\n{depth_verdict(rows)}\n"
+        for name, about in DEPTHS.items()
+        if (rows := read(name, folder))
+    ]
     if not parts:
         return ""
     about = (
@@ -157,7 +182,47 @@ def depth_chapter(folder: Path) -> str:
         "where it is lowest. The beds were known by then, the draws are new. Expected positives are the precision "
         "times the rows.\n"
     )
-    return "\n".join([about, *parts])
+    return "\n".join(each for each in [about, *parts, shortfall_part(folder)] if each)
+
+
+def short_of_it(rows: list[Row]) -> list[tuple[str, str, str, int, int]]:
+    """Beds whose intervals cover less often than chance leaves to those that cover in 95 %: how often, of how many."""
+    found = []
+    for bed in dict.fromkeys(row["bed"] for row in rows):
+        own = [row for row in rows if row["bed"] == bed]
+        n = len(own) // len(SHARES)
+        for share in SHARES:
+            for quantity in ("precision", "recall"):  # expected positives cover as the precision does
+                times = round(n * covered(own, share, quantity))
+                if binom.cdf(times, n, LEVEL) < CHANCE:
+                    found.append((bed, share, quantity, times, n))
+    return found
+
+
+def shortfall_part(folder: Path) -> str:
+    """Which beds fall short of it, and whether their confidence is a probability there."""
+    told = read("top_confidence", folder)
+    lines = []
+    for name, of_what in (("top_coverage", "own rows"), ("list_coverage", "new rows")):
+        rows = read(name, folder)
+        for bed, share, quantity, times, n in short_of_it(rows):
+            own = [row for row in rows if (row["bed"], row["share"]) == (bed, share)]
+            given = [row for row in told if (row["bed"], row["share"]) == (bed, share)]
+            confidence = f"{100 * column(given, 'confidence').mean():.0f} %" if given else "not known"
+            true, estimate = (f"{100 * column(own, each).mean():.0f} %" for each in ("precision_true", "precision"))
+            where = f"{bed}, {of_what}", quantity, f"top {100 * float(share):g} %", f"{times} of {n}"
+            lines.append(f"| {' | '.join([*where, true, estimate, confidence])} |")
+    if not lines:
+        return ""
+    about = (
+        "### Where they fall short\n\nBeds on which intervals cover less often than chance explains (binomial, "
+        f"{100 * CHANCE:g} %), with the share of positives among these rows, its estimate, and the mean of the "
+        "confidence that each of these rows would be given, labeled or not (`python benchmarks/top_confidence.py`). As "
+        "far as that confidence is off, it is no probability there, and no estimate from it can be right: an "
+        "[audit](audit.md) finds out. What is left is the posterior's own error, where it cannot follow the law.\n"
+    )
+    header = "| bed | quantity | where | covered | positive | estimate | mean confidence |"
+    return "\n".join([about, header, "|---" * 7 + "|", *lines]) + "\n"
 
 
 def reliability_table(rows: list[Row]) -> str:

@@ -23,6 +23,9 @@ SCRIPTS = (
     "explain",
     "warnings_study",
     "suggest",
+    "workers",
+    "subsampling",
+    "scaling",
     "page",
 )
 
@@ -227,6 +230,19 @@ def test_goals_of_a_command_name_the_method_they_were_measured_with(modules, tmp
     assert found[f"{name}: peak memory, over the file"] == "**missed**"
     assert found["`unskew fit --method auto`, 10,000,000 rows (parquet): peak memory"] == "met"
     assert "| csv, auto | by size | 1,000,000 |" in page.page(results)
+    # What was measured alone, and last, counts.
+    rows.save_rows([{**csv, "peak_over_file": 2.5}], tmp_path / "million_rows_peak.csv")
+    found = verdicts(page, page.read_results(tmp_path))
+    assert found[f"{name}: peak memory, over the file"] == "met"
+
+
+@pytest.mark.parametrize(("hung", "verdict"), [(0, "met"), (1, "**missed**")])
+def test_no_damaged_file_may_end_in_anything_but_a_message(modules, tmp_path, hung, verdict):
+    rows, page = modules
+    row = {"kind": "trees", "files": 10_000, "read": 2_000, "refused_by_name": 8_000 - hung, "loaded_wrong": 0}
+    rows.save_rows([{**row, "traceback": 0, "aborted": 0, "hung": hung}], tmp_path / "damaged_files.csv")
+    text = "10,000 damaged files (trees): loaded wrong, or ended in anything but a message"
+    assert verdicts(page, page.read_results(tmp_path))[text] == verdict
 
 
 def test_page_and_pictures_from_made_up_rows(modules, tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ import unskew
 from unskew.rankers import _own_rankers
 
 ROOT = Path(__file__).parents[1]
+MADE_WITH_THE_SITE = ROOT / "docs" / "reference"
 SOURCES = sorted((ROOT / "src" / "unskew").rglob("*.py"))
 
 
@@ -123,7 +124,9 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
             path, _, anchor = target.partition("#")
             other = page if not path else page.parent / path
-            if "://" not in target and not (other.exists() and (not anchor or anchor in _anchors(other))):
+            if "://" in target or other.is_relative_to(MADE_WITH_THE_SITE):  # `make docs` checks links to these
+                continue
+            if not (other.exists() and (not anchor or anchor in _anchors(other))):
                 broken.append(f"{page.name}: {target}")
     assert broken == []
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from chapters.pairs import SERIES, SLOPE_FROM, SLOPE_TO, slope_of
 from chapters.text import Results, TextRow, number, numbers, short, table, where
-from chapters.trainings import long_gain, time_over_trees
+from chapters.trainings import latest_peaks, long_gain, time_over_trees
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ def goals(results: Results) -> list[Goal]:
         *step_goals(results),
         *fit_goals(results),
         *table_goals(results["larger_than_memory"]),
-        *million_goals(results["million_rows"]),
+        *million_goals(results["million_rows"], results["million_rows_peak"]),
+        *file_goals(results["damaged_files"]),
     ]
 
 
@@ -110,11 +111,16 @@ def step_goals(results: Results) -> list[Goal]:
 def fit_goals(results: Results) -> list[Goal]:
     """Goals of whole fits on a large table."""
     n_rows = 1_000_000
-    trees, networks = (where(results[name], rows=n_rows) for name in ("trees", "long_training"))
-    fit, objective = (number(where(trees, what=what), "ratio") for what in ("fit", "objective"))
+    networks, found = where(results["long_training"], rows=n_rows), []
+    for size in (100_000, n_rows):
+        trees = where(results["trees"], rows=size)
+        fit, objective = (number(where(trees, what=what), "ratio") for what in ("fit", "objective"))
+        found += [
+            Goal(f"{size:,d} rows: fit of trees over LightGBM's own", 3, fit, " times"),
+            Goal(f"{size:,d} rows: objective in a round of trees", 0.12, objective),
+        ]
     return [
-        Goal(f"{n_rows:,d} rows: fit of trees over LightGBM's own", 3, fit, " times"),
-        Goal(f"{n_rows:,d} rows: objective in a round of trees", 0.12, objective),
+        *found,
         Goal(
             f"{n_rows:,d} rows: default fit of the network over that of trees", 6, time_over_trees(networks), " times"
         ),
@@ -133,21 +139,33 @@ def table_goals(rows: list[TextRow]) -> list[Goal]:
     return [Goal(text.format(name), 1500, peak, " MB") for name, peak in measured.items()]
 
 
-def million_goals(rows: list[TextRow]) -> list[Goal]:
+def million_goals(rows: list[TextRow], peaks: list[TextRow]) -> list[Goal]:
     """Goals of a command from the file to the model, for every method that was measured."""
-    csv = where(rows, what="csv", rows=1_000_000)
-    large = where(rows, rows=10_000_000)
-    found = []
-    for row in csv:
-        name = f"`unskew fit --method {row['method']}`, 1,000,000 rows of CSV"
-        found += [
-            Goal(f"{name}: time, over reading with polars and the fit alone", 3, number([row], "ratio"), " times"),
-            Goal(f"{name}: peak memory, over the file", 3, number([row], "peak_over_file"), " times"),
-        ]
-    for row in large:
-        name = f"`unskew fit --method {row['method']}`, 10,000,000 rows ({row['what']})"
-        found.append(Goal(f"{name}: peak memory", 2000, number([row], "peak_mb"), " MB"))
+    found, name = [], "`unskew fit --method {}`, 1,000,000 rows of CSV"
+    for row in where(rows, what="csv", rows=1_000_000):
+        text = f"{name.format(row['method'])}: time, over reading with polars and the fit alone"
+        found.append(Goal(text, 3, number([row], "ratio"), " times"))
+    of_memory = latest_peaks(rows, peaks)
+    for row in where(of_memory, what="csv", rows=1_000_000):
+        text = f"{name.format(row['method'])}: peak memory, over the file"
+        found.append(Goal(text, 3, number([row], "peak_over_file"), " times"))
+    for row in where(of_memory, rows=10_000_000):
+        text = f"`unskew fit --method {row['method']}`, 10,000,000 rows ({row['what']}): peak memory"
+        found.append(Goal(text, 2000, number([row], "peak_mb"), " MB"))
     return found
+
+
+def file_goals(rows: list[TextRow]) -> list[Goal]:
+    """Goals of damaged files, for every kind that was tried."""
+    wrong = "loaded_wrong", "traceback", "aborted", "hung"
+    return [
+        Goal(
+            f"{int(row['files']):,d} damaged files ({row['kind']}): loaded wrong, or ended in anything but a message",
+            0,
+            sum(numbers([row], each)[0] for each in wrong),
+        )
+        for row in rows
+    ]
 
 
 def goal_section(results: Results) -> str:

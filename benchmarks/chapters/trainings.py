@@ -131,29 +131,39 @@ def larger_section(rows: list[TextRow]) -> str:
     )
 
 
-def million_section(rows: list[TextRow]) -> str:
-    """The command line from a file to a model."""
+def million_section(rows: list[TextRow], peaks: list[TextRow]) -> str:
+    """The command line from a file to a model; `peaks` are rows of programs of which only the memory was measured."""
     if not rows:
         return ""
-    columns = "rows", "file_mb", "polars_seconds", "fit_seconds", "seconds", "ratio", "peak_mb", "peak_over_file"
-    lines = [
-        [f"{row['what']}, {row['method']}", row["epochs"], *(short(number([row], column)) for column in columns)]
-        for row in rows
-    ]
-    base = short(number(where(rows, what="csv"), "libraries_mb"))
+    columns = "rows", "file_mb", "polars_seconds", "fit_seconds", "seconds", "ratio"
+    of_peak = "rows", "file_mb", "peak_mb", "peak_over_file"
+    lines, of_memory = (
+        [
+            [f"{row['what']}, {row['method']}", row["epochs"], *(short(number([row], column)) for column in names)]
+            for row in these
+        ]
+        for these, names in ((rows, columns), (latest_peaks(rows, peaks), of_peak))
+    )
+    base = short(number([*where(peaks, what="csv"), *where(rows, what="csv")], "libraries_mb"))
     return (
         "## From the file to the model\n\n"
         "`python benchmarks/million_rows.py`. `unskew fit --no-estimate` on a table of 10 columns of numbers and 10 of "
         "words, with 3 to 100 words each, a label and a confidence. Reading is `polars.read_csv`; the fit alone is the "
-        "same fit on features in memory; each in a process of its own, one after another. Of the peak memory of a "
-        f'process, {base} MB are libraries before any row is read. "In the file" is a Parquet file of which the '
-        "command may hold less than its columns take.\n\n"
+        "same fit on features in memory; each in a process of its own, one after another.\n\n"
         + table(
-            ["what", "epochs", "rows", "file [MB]", "polars [s]", "fit alone [s]", "command [s]", "over both"]
-            + ["peak [MB]", "peak over file"],
-            lines,
+            ["what", "epochs", "rows", "file [MB]", "polars [s]", "fit alone [s]", "command [s]", "over both"], lines
         )
+        + f"\n\nPeak memory of the program, of which {base} MB are libraries before any row is read "
+        '(`--only-peak` measures it alone). "In the file" is a Parquet file of which the command may hold less than '
+        "its columns take, so that its rows stay there.\n\n"
+        + table(["what", "epochs", "rows", "file [MB]", "peak [MB]", "peak over file"], of_memory)
     )
+
+
+def latest_peaks(rows: list[TextRow], peaks: list[TextRow]) -> list[TextRow]:
+    """Rows with the peak memory of each command: those of which only this was measured count before the others."""
+    measured = [(row["what"], row["method"], row["rows"]) for row in peaks]
+    return [*peaks, *(row for row in rows if (row["what"], row["method"], row["rows"]) not in measured)]
 
 
 def fit_picture(rows: list[TextRow]) -> bytes:

@@ -64,4 +64,36 @@ def test_coverage_of_the_top_is_that_of_the_beds(pages, tmp_path):
     held = "100.0 % (everywhere)"
     assert lines[2] == f"| 2 judged | 4 | precision | {held} | {missed} | {held} | {held} |"
     assert len(lines) == 2 + len(pages.OF_TOP)
+    assert "judged beds: **missed** (lowest 75.0 %, expected positives in the top 5 %)" in pages.depth_verdict(rows)
+    assert "judged beds: met (lowest 100.0 %" in pages.depth_verdict(rows[:8])
     assert pages.depth_chapter(tmp_path) == ""
+
+
+def test_beds_that_fall_short_are_named_with_the_mean_of_their_confidence(pages, tmp_path):
+    def write(name, rows):
+        lines = [",".join(rows[0]), *(",".join(each.values()) for each in rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+
+    def row(bed, share, high):
+        ends = {f"{name}{end}": "0.4" for name in pages.OF_TOP for end in ("", "_low")}
+        truth = {f"{name}_true": "0.5" for name in pages.OF_TOP}
+        return {
+            "bed": bed,
+            "kind": "open",
+            "share": share,
+            **ends,
+            **truth,
+            "recall_high": "0.6",
+            "precision_high": high,
+        }
+
+    rows = [row("good", share, "0.6") for share in pages.SHARES for _ in range(10)]
+    rows += [row("bad", share, "0.45" if share == "0.1" else "0.6") for share in pages.SHARES for _ in range(10)]
+    assert pages.short_of_it(rows) == [("bad", "0.1", "precision", 0, 10)]
+    once = [row("bad", share, "0.45" if number == 0 else "0.6") for share in pages.SHARES for number in range(10)]
+    assert pages.short_of_it(once) == []  # as often as not, by chance
+    write("list_coverage", rows)
+    write("top_confidence", [{"bed": "bad", "share": "0.1", "confidence": "0.41"}])
+    lines = pages.shortfall_part(tmp_path).splitlines()
+    assert lines[-1] == "| bad, new rows | precision | top 10 % | 0 of 10 | 50 % | 40 % | 41 % |"
+    assert pages.shortfall_part(tmp_path / "none") == ""

@@ -84,6 +84,19 @@ def fit(
     Returns
     -------
     ranker : the fitted ranker, as if by `ranker.fit` with a data frame of these columns
+
+    Examples
+    --------
+    With Ray installed, two processes of this machine train together::
+
+        import unskew
+        from unskew import distributed
+
+        ranker = distributed.fit(unskew.make("conf-auc"), "rows/", label="known", confidence="risk", workers="ray:2")
+
+    >>> from unskew import distributed
+    >>> callable(distributed.fit)
+    True
     """
     require_workers(ranker, workers)
     about = Columns(label, confidence, tuple(exclude), blank_is_unlabeled)

@@ -89,9 +89,8 @@ class Scaling:
         if X.shape[1] > MOST_FEATURES:
             unit = _deviation_if_varying(X)
             unit = np.where(np.isfinite(unit), unit[np.isfinite(unit)].mean(), np.inf) if one_unit else unit
-            solver = "covariance_eigh" if X.shape[1] <= MOST_FOR_COVARIANCE else "randomized"
-            found = PCA(min(MOST_FEATURES, len(X)), svd_solver=solver, random_state=rng).fit(X / unit)
-            center, directions = X.mean(axis=0), found.components_.T / unit[:, None]
+            center = X.mean(axis=0)
+            directions = _directions(X, center, unit, rng) / unit[:, None]
             X = _components(X, center, directions)
         deviation = _deviation_if_varying(X)
         kept = np.flatnonzero(np.isfinite(deviation))
@@ -161,6 +160,19 @@ def _deviation_if_varying(X: np.ndarray) -> np.ndarray:
     return np.where(deviation > 1e-9 * largest, deviation, np.inf)
 
 
+def _directions(X: np.ndarray, center: np.ndarray, unit: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Principal directions of the columns in their units, the one of most variance first, one per column."""
+    count = min(MOST_FEATURES, len(X))
+    if not (is_large(X) and X.shape[1] <= MOST_FOR_COVARIANCE):
+        solver = "covariance_eigh" if X.shape[1] <= MOST_FOR_COVARIANCE else "randomized"
+        return np.asarray(PCA(count, svd_solver=solver, random_state=rng).fit(X / unit).components_.T)
+    blocks = ((X[rows] - center) / unit for rows in _blocks(X))  # the same without a copy of all rows
+    _, directions = np.linalg.eigh(sum(block.T @ block for block in blocks))
+    directions = directions[:, ::-1][:, :count]
+    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
+    return np.asarray(directions * np.sign(largest))
+
+
 def _components(X: np.ndarray, center: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Principal components of rows."""
     found = np.empty((len(X), directions.shape[1]))
@@ -222,10 +234,21 @@ class Waves:
 
     def columns_of_posterior(self, features: np.ndarray) -> np.ndarray:
         """Columns of f: a constant, the features, the waves."""
+        if not is_large(features):
+            return np.hstack([np.ones((len(features), 1)), features, self._of(features)])
+        first = 1 + features.shape[1]
+        columns = np.empty((len(features), first + N_WAVES))
+        columns[:, 0] = 1
+        columns[:, 1:first] = features
+        for rows in _blocks(features):
+            columns[rows, first:] = self._of(features[rows])
+        return columns
+
+    def _of(self, features: np.ndarray) -> np.ndarray:
         waves = features @ self.frequencies + self.phases
         np.cos(waves, out=waves)
         waves *= np.sqrt(2 / N_WAVES)
-        return np.hstack([np.ones((len(features), 1)), features, waves])
+        return np.asarray(waves)
 
 
 def scale_of_columns(scales: Scales, n_features: int) -> np.ndarray:

@@ -80,7 +80,14 @@ class FittedPosterior:
 
 
 def most_rows(n_inputs: int, most: int = MOST_UNLABELED) -> int:
-    """Rows of this width that are fitted to, at most: `most`, or fewer of wide ones."""
+    """Rows of this width that are fitted to, at most: `most`, or fewer of wide ones.
+
+    Examples
+    --------
+    >>> from unskew.posterior import most_rows
+    >>> most_rows(10) >= most_rows(100_000) > 0
+    True
+    """
     return min(most, max(200, MOST_CELLS // max(1, n_inputs)))
 
 

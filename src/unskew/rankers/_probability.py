@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from unskew._support.memory import give_back
 from unskew.data.images import as_columns
 from unskew.data.records import PUData
 from unskew.data.rows import DenseRows, Rows, SparseRows
@@ -44,6 +45,7 @@ def fit_probability(data: PUData, scenario: str, prior: float | None) -> Probabi
     # Without names or lists of arguments on the way, so that `fit_rows` is the last to hold the rows.
     found = fit_rows(table_of(data.X, rows), labels, confidence, weight, two_sample, rng, with_other_views=False)
     model = found.model
+    give_back()  # gaps that the fit left, before another one begins
     logits = logits_of(model, data.X, data.unlabeled_rows if two_sample else None)
     if prior is not None:
         return Probability(replace(model, offset=np.array([offset_for(prior, logits)])), found.reliability, prior)

@@ -96,7 +96,9 @@ def read_features(
     gathered = _Gathered(None)
     for name in list(columns):
         gathered.add(columns.pop(name))  # freed before the next one is decided
-    return gathered.features(table.path)
+    features = gathered.features(table.path)
+    give_back()
+    return features
 
 
 def _read_rows(
