@@ -1,15 +1,19 @@
 """A visitor of the studio: in this process, or over the network as a browser would be."""
 
 import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
 import threading
+import time
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import httpx
+import polars as pl
 
 from made_up_claims import write_claims
 from unskew.studio.server import listen, server_of
@@ -19,7 +23,6 @@ from unskew.studio.tasks import Tasks
 from unskew.studio.work import work_on
 
 TOKEN = "token-of-the-address"
-LABELED = {"known": "label", "sure": "confidence", "id": "name"}
 PATIENCE = 180.0
 
 
@@ -101,3 +104,43 @@ def serving(folder: Path, *options: str):
         process.wait(20)
         process.stdout.close()
         process.stderr.close()
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page.text))).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def wait_for(visitor, place):
+    """Wait until a task has ended; gives its state and the page that the task leads to."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = visitor.get(f"{place}/progress").json()
+        if found["state"] != "running":
+            return found["state"], visitor.client.get(place, follow_redirects=True)
+        time.sleep(0.1)
+    raise TimeoutError(found)
+
+
+def train(visitor, table, method="conf-reg", revision=0):
+    """Train with the columns as they were guessed, without the truth; gives the address of the task."""
+    answer = visitor.post(f"{table}/columns", {"revision": revision, "then": "train", **columns_form(method)})
+    assert answer.status_code == 303, text_of(answer)
+    return answer.headers["location"]
+
+
+def columns_form(method):
+    """Fields of the page of the columns, as `train` sends them."""
+    return {"method": method, **{f"use-{place}": use for place, use in enumerate(USES)}}
+
+
+USES = ["name", "automatic", "categorical", "automatic", "label", "confidence", "unused"]
+
+
+def mark(visitor, table, row, answer, confidence=""):
+    fields = {"row": row, "answer": answer, "confidence": confidence}
+    return visitor.post(f"{table}/marks", fields, headers={"Accept": "application/json"})
+
+
+def listed(visitor, table, **query):
+    """Rows of the list as the CSV file has them."""
+    return pl.read_csv(io.BytesIO(visitor.get(f"{table}/list.csv", params=query).content))
