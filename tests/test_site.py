@@ -75,7 +75,7 @@ def test_commands_of_a_page_run(page, tmp_path):
         ]
     for command in commands:
         program, *arguments = shlex.split(command.removeprefix("$ "), comments=True)
-        if program in OTHER_PROGRAMS:
+        if program in OTHER_PROGRAMS or arguments[:1] == ["studio"]:  # which serves until it is stopped
             continue
         assert program == "unskew"
         result = run_program(*arguments, cwd=tmp_path)

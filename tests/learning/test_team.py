@@ -70,8 +70,8 @@ def test_200_steps_by_shards_are_those_of_one_process_with_the_whole_batch(metho
     shared = run_alone(partial(train, method=method, network=network_in_float64))
     steps_of_team = Trainer._steps
 
-    def whole_steps(self, network, risk, data):
-        _, batches = steps_of_team(self, network, risk, data)
+    def whole_steps(self, network, risk, data, course):
+        _, batches = steps_of_team(self, network, risk, data, course)
         pullback = new_pullback(network, self.batch_size)
         labels = risk.__name__ == "labeling_risk" if hasattr(risk, "__name__") else False
         fixes = method in ABOUT_DIFFERENCES and not labels

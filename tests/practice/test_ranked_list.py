@@ -112,11 +112,10 @@ def test_reasons_are_those_of_explain_whatever_the_blocks(folder):
         assert {row[0]: list(row[4:]) for row in table.rows()} == {each: expected[each] for each in table["case"]}
 
 
-def test_the_background_is_drawn_from_the_whole_file(monkeypatch):
-    monkeypatch.setattr(reasons, "SAMPLE_ROWS", 100)
+def test_the_background_is_drawn_from_the_whole_file():
     drawn = []
     for sizes in ([1000] * 5, [13] * 384 + [8], [5000]):
-        sample, begin = reasons.RowSample(), 0
+        sample, begin = reasons.RowSample(most=100), 0
         for size in sizes:
             sample.add(pl.DataFrame({"x": np.arange(begin, begin + size)}))
             begin += size
@@ -125,7 +124,7 @@ def test_the_background_is_drawn_from_the_whole_file(monkeypatch):
     assert len(drawn[0]) == 100
     counts = np.histogram(drawn[0], 5, (0, 5000))[0]
     assert counts.min() >= 8  # 20 of each fifth, give or take three standard deviations
-    few = reasons.RowSample()
+    few = reasons.RowSample(most=100)
     few.add(pl.DataFrame({"x": [3, 1, 2]}))
     assert few.rows()["x"].to_list() == [3, 1, 2]
 

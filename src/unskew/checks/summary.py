@@ -183,7 +183,8 @@ def _edges(known: np.ndarray) -> list[float]:
         gap = float(np.diff(distinct).min()) if len(distinct) > 1 else 1.0
         inner = 0.5 * distinct[1:] + 0.5 * distinct[:-1]
         return _rising([distinct[0] - gap / 2, *inner, distinct[-1] + gap / 2])
-    step = float(known.std()) / STEPS
+    with np.errstate(over="ignore"):  # numbers so large have no bins
+        step = float(known.std()) / STEPS
     if not np.isfinite(step) or step <= 0:
         return []
     quantiles = np.quantile(known, np.linspace(0, 1, N_BINS + 1), method="lower")
