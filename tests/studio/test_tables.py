@@ -197,23 +197,23 @@ def test_many_requests_and_uploads_at_once_lose_nothing(tmp_path):
     claims = write_claims()
     with serving(tmp_path / "studio") as (_, address):
         base, token = address.split("/?token=")
-        with httpx.Client(base_url=base, timeout=60, limits=httpx.Limits(max_connections=40)) as client:
+        with httpx.Client(base_url=base, timeout=60, limits=httpx.Limits(max_connections=220)) as client:
             visitor = Visitor(client, token)
             table = visitor.add()
-            with ThreadPoolExecutor(40) as pool:
+            with ThreadPoolExecutor(220) as pool:
                 marked = [
                     pool.submit(visitor.post, f"{table}/marks", {"row": row, "answer": "positive", "confidence": "0.5"})
-                    for row in range(1, 181)
+                    for row in range(1, 201)
                 ]
                 uploads = [pool.submit(visitor.upload, f"claims {number}.csv", claims) for number in range(20)]
                 answers = [each.result().status_code for each in marked + uploads]
-            assert answers == [303] * 200
+            assert answers == [303] * 220
             page = visitor.get("/").text
     assert len(re.findall(r"claims \d+\.csv</bdi>", page)) == 20
     site = make_site(tmp_path / "studio")
     marks = site.store.table(table.rpartition("/")[2]).marks
     site.store.close()
-    assert sorted(marks) == list(range(1, 181))
+    assert sorted(marks) == list(range(1, 201))
     folder = tmp_path / "studio" / "tables"
     assert all(each.read_bytes() == claims for each in folder.glob("*/data/*.csv"))
     assert len(list(folder.iterdir())) == 21
