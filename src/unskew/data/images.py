@@ -54,10 +54,15 @@ class Grid(NamedTuple):
 
 
 def grid_of(shape: tuple[int, ...]) -> Grid | None:
-    """Places of rows of this shape; None for rows of a table, and for images so small that pixels are all there is."""
+    """Places of rows of this shape; None for rows of a table, and for images so small that pixels are all there is.
+
+    There are never as many columns as pixels, as 3 by 3 pixels of one channel would give: by its width a model knows
+    which of them it was fitted to.
+    """
     if len(shape) != 3 or min(shape[1:]) < LEAST_SIZE:
         return None
-    return Grid(*shape, cell=min(shape[1:]) // GRID)
+    grid = Grid(*shape, cell=min(shape[1:]) // GRID)
+    return grid if grid.n_columns != prod(shape) else grid._replace(cell=grid.cell - 1)
 
 
 def n_columns_of(shape: tuple[int, ...]) -> int:
